@@ -154,6 +154,19 @@ class LedgerSummary:
 
 
 @dataclasses.dataclass(frozen=True)
+class ExtraTable:
+    """A further table of a need: by kind of anomaly, by file ...
+
+    `columns` are (title, unit) pairs; `rows` hold strings, numbers or None, one a column.
+    """
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """All that a study found.
 
@@ -181,6 +194,8 @@ class Result:
         Versions of Assay, Python and the libraries that computed numbers.
     arrays : dict of str to numpy.ndarray
         What the figures draw (scores, labels, times ...). Not in ``result.json``.
+    tables : tuple of ExtraTable
+        Further tables (detection by kind of anomaly, results by file ...).
     notes : tuple of str
         What the reader must know beside the verdict (what could not be checked ...).
     model : object
@@ -205,6 +220,7 @@ class Result:
     started: str
     seconds: float
     notes: tuple[str, ...] = ()
+    tables: tuple[ExtraTable, ...] = ()
     arrays: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     model: Any = dataclasses.field(default=None, repr=False, compare=False)
 

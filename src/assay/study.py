@@ -1,0 +1,261 @@
+"""The flow of a study, the same for every need.
+
+Read, split, fit each baseline, fit the candidate for several seeds, open the sealed test once, score
+everybody on it, run the checks, decide. What is split, scored and reported is the need's business
+(`AbstractNeed`); the order of things is nobody's but this file's.
+"""
+
+import abc
+import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from assay.checks import Check, run_checks
+from assay.errors import StudyError
+from assay.ledger import Ledger
+from assay.result import Contender, DataSummary, Gain, LedgerSummary, MetricInfo, Result
+from assay.sealed import SealedTest
+from assay.verdict import decide
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """A method on trial: its name, how to make one from a seed, and a sentence about it."""
+
+    name: str
+    make: Callable[[int], Any]
+    about: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """One fitted estimator of a method; `rank` is its validation loss, None where none exists."""
+
+    method: Method
+    seed: int
+    estimator: Any
+    fit_s: float
+    rank: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """The parts of the data: what is fitted on, what is chosen on, and the sealed test.
+
+    `fit` and `validation` are whatever the need works with; `sealed` is None where there is no
+    test part; `summary` says how the split was made.
+    """
+
+    fit: Any
+    validation: Any
+    sealed: SealedTest | None
+    summary: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """The gain over the strongest baseline and over each, or None where nothing can be compared."""
+
+    gain: Gain | None
+    gains: tuple[Gain, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Story:
+    """What a need adds to a result in its own words: title, notes, tables and arrays."""
+
+    title: str
+    metrics: tuple[MetricInfo, ...]
+    notes: tuple[str, ...] = ()
+    arrays: dict[str, Any] = dataclasses.field(default_factory=dict)
+    tables: tuple[Any, ...] = ()
+
+
+class AbstractNeed(abc.ABC):
+    """What a need hands to the flow; see `assay.anomaly.study` and `assay.compress.study`."""
+
+    need: ClassVar[str]
+
+    @property
+    @abc.abstractmethod
+    def checks(self) -> tuple[Check, ...]:
+        """Return the checks of this need, in the order of the report."""
+
+    @abc.abstractmethod
+    def split(self, seed: int) -> Parts:
+        """Split the data; everything later sees only what is in the parts."""
+
+    @abc.abstractmethod
+    def methods(self) -> tuple[Method, tuple[Method, ...]]:
+        """Return the candidate and the baselines."""
+
+    @abc.abstractmethod
+    def fit(self, estimator: Any, parts: Parts, checkpoint: Path | None) -> float | None:
+        """Fit in place; return the validation loss, or None where validation cannot rank."""
+
+    @abc.abstractmethod
+    def score(self, trained: Trained, parts: Parts, test: Any) -> Any:
+        """Score one fitted estimator on the opened test part (None: there is no test part)."""
+
+    @abc.abstractmethod
+    def contender(self, scored: list[Any]) -> Contender:
+        """Sum up one method over its seeds."""
+
+    @abc.abstractmethod
+    def compare(self, candidate: list[Any], baselines: list[Any], seed: int) -> Comparison:
+        """Return the gains of the candidate (one entry a seed) over the baselines."""
+
+    @abc.abstractmethod
+    def view(self, parts: Parts, test: Any, candidate: list[Any], baselines: list[Any]) -> Any:
+        """Return what the checks look at."""
+
+    @abc.abstractmethod
+    def story(self, parts: Parts, test: Any, candidate: list[Any], baselines: list[Any]) -> Story:
+        """Return the title, the columns of the table, the notes and what the figures draw."""
+
+    @abc.abstractmethod
+    def data(self) -> DataSummary:
+        """Return the files, the columns and what was done to the rows."""
+
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return everything needed to run the study again, as plain values."""
+
+    def verdict_sentence(self, word: str, sentence: str, result: dict[str, Any]) -> str:
+        """Return the verdict in the words of this need; by default the rule's own sentence."""
+        del word, result
+        return sentence
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """How a study is run: seeds, margin, where the ledger and the checkpoints are, progress.
+
+    `progress` is called with a sentence and the share done in [0, 1].
+    """
+
+    seed: int = 0
+    seeds: int = 3
+    margin: float = 0.0
+    ledger: Ledger | None = None
+    workspace: Path | None = None
+    progress: Callable[[str, float], None] = lambda text, share: None
+
+
+def _versions() -> dict[str, str]:
+    names = ("jax", "equinox", "optax", "numpy", "scipy", "scikit-learn", "polars")
+    found = {"assay": _version("assay"), "python": platform.python_version()}
+    return found | {name: _version(name) for name in names}
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed as a package"
+
+
+def identity(need: AbstractNeed, setting: Setting) -> str:
+    """Return the study's identity: equal settings have equal identities."""
+    told = {"need": need.need, "seed": setting.seed, "seeds": setting.seeds, **need.settings()}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _train(need: AbstractNeed, method: Method, seed: int, parts: Parts, setting: Setting) -> Trained:
+    estimator = method.make(seed)
+    checkpoint = setting.workspace and setting.workspace / f"fit-{method.name}-{seed}"
+    start = time.perf_counter()
+    rank = need.fit(estimator, parts, checkpoint)
+    return Trained(method, seed, estimator, time.perf_counter() - start, rank)
+
+
+def _open(need: AbstractNeed, parts: Parts, setting: Setting) -> tuple[Any, LedgerSummary | None]:
+    if parts.sealed is None:
+        return None, None
+    ledger = setting.ledger or Ledger()
+    study = identity(need, setting)
+    summary = ledger.summary(parts.sealed, study=study)
+    return parts.sealed.open(ledger, study=study, need=need.need), summary
+
+
+def run_study(need: AbstractNeed, setting: Setting) -> Result:
+    """Run one study from the split to the verdict.
+
+    Parameters
+    ----------
+    need : AbstractNeed
+        What is split, fitted, scored and reported.
+    setting : Setting
+        Seeds, margin, ledger, workspace and progress.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    StudyError, DataError
+        When the data or the settings cannot carry the study; nothing has been opened then.
+    """
+    if setting.seeds < 1:
+        raise StudyError(
+            f"`seeds` must be 1 or more, got {setting.seeds}.", hint="Use --seeds 3, the default."
+        )
+    began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
+    setting.progress("splitting", 0.02)
+    parts = need.split(setting.seed)
+    candidate, baselines = need.methods()
+    jobs = [(b, setting.seed) for b in baselines]
+    jobs += [(candidate, setting.seed + i) for i in range(setting.seeds)]
+    trained = []
+    for done, (method, seed) in enumerate(jobs):
+        setting.progress(f"fitting {method.name}", 0.05 + 0.75 * done / len(jobs))
+        trained.append(_train(need, method, seed, parts, setting))
+
+    setting.progress("opening the sealed test", 0.82)
+    test, ledger = _open(need, parts, setting)
+    scored = [need.score(t, parts, test) for t in trained]
+    ours, theirs = scored[len(baselines) :], scored[: len(baselines)]
+    setting.progress("comparing", 0.9)
+    compared = need.compare(ours, theirs, setting.seed)
+    findings = run_checks(need.checks, need.view(parts, test, ours, theirs))
+    verdict = decide(compared.gain, findings, margin=setting.margin)
+    story = need.story(parts, test, ours, theirs)
+    ours_summary = need.contender(ours)
+    theirs_summary = tuple(need.contender([s]) for s in theirs)
+    told = {"gain": compared.gain, "candidate": ours_summary, "baselines": theirs_summary}
+    told |= {"findings": findings}
+    setting.progress("done", 1.0)
+    return Result(
+        need=need.need,
+        title=story.title,
+        verdict=verdict.word,
+        sentence=need.verdict_sentence(verdict.word, verdict.sentence, told),
+        gain=compared.gain
+        and dataclasses.replace(compared.gain, more_data=verdict.more_data),
+        gains=compared.gains,
+        candidate=ours_summary,
+        baselines=theirs_summary,
+        metrics=story.metrics,
+        findings=findings,
+        split=parts.summary,
+        data=need.data(),
+        ledger=ledger,
+        settings={"need": need.need, "seed": setting.seed, "seeds": setting.seeds}
+        | {"margin": setting.margin}
+        | need.settings(),
+        versions=_versions(),
+        started=started.isoformat(timespec="seconds"),
+        seconds=time.perf_counter() - began,
+        notes=story.notes,
+        tables=story.tables,
+        arrays=story.arrays,
+        model=trained[len(baselines)].estimator,
+    )
