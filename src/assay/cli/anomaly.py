@@ -1,0 +1,97 @@
+"""``assay anomaly``: whether a network finds the faults that monitoring misses."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
+from assay.cli.shell import working
+
+_FILES = click.Path(path_type=str)
+
+
+@click.command("anomaly", cls=FilesAfterOption, greedy="--test")
+@click.argument("normal", nargs=-1, required=True, type=_FILES, metavar="NORMAL...")
+@click.option(
+    "--test",
+    multiple=True,
+    type=_FILES,
+    metavar="FILE...",
+    help="What is to be judged: takes every file name that follows.",
+)
+@click.option("--label", metavar="NAME", help="Column of the test files: 1 is a fault, 0 normal.")
+@click.option(
+    "--kind", metavar="NAME", help="Column of the test files that names the kind of fault."
+)
+@click.option("--drop", multiple=True, callback=names, metavar="A,B", help="Columns to leave out.")
+@click.option(
+    "--columns", multiple=True, callback=names, metavar="A,B", help="Use these columns only."
+)
+@click.option("--time", metavar="NAME", help="Column with the time; the split is then by blocks.")
+@click.option(
+    "--window", type=click.IntRange(1), metavar="W", help="Judge windows of W samples, not rows."
+)
+@click.option(
+    "--step", type=click.IntRange(1), metavar="S", help="Samples from one window to the next."
+)
+@click.option(
+    "--group", metavar="NAME", help="Column that says which rows belong together (machine, run)."
+)
+@click.option(
+    "--normal-rows",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The first N rows of each file are normal, the rest is its test part: one study a file.",
+)
+@click.option(
+    "--false-alarm-rate",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    metavar="P",
+    help="Share of normal rows that may alarm; sets the threshold.",
+)
+@click.option("--candidate", metavar="NAME", help="The network on trial (see `assay list`).")
+@click.option(
+    "--candidate-scores",
+    type=_FILES,
+    metavar="FILE",
+    help="Put scores on trial that were made elsewhere.",
+)
+@click.option(
+    "--components", type=click.IntRange(1), metavar="N", help="Size of the code, and of PCA's."
+)
+@click.option(
+    "--scaling",
+    type=click.Choice(["standard", "none", "unit"]),
+    default="standard",
+    show_default=True,
+    help="How columns are scaled, from normal training rows.",
+)
+@common
+def command(*, common: Common, normal: tuple[str, ...], **options: Any) -> int:
+    r"""Find out whether a network finds faults that classical monitoring misses.
+
+    NORMAL... are tables of normal operation (CSV of any dialect, Parquet, NPZ, HDF5). Without
+    --test (and --normal-rows) or without --label there is no verdict on detection, only
+    thresholds, scores and expected alarms.
+
+    \b
+      assay anomaly normal.csv --test week42.csv --label state --out runs/pump
+      assay anomaly valve1-*.csv --normal-rows 400 --label anomaly
+    """
+    folder = common.folder("anomaly", normal)
+    prepare()
+    from assay.anomaly.command import run
+
+    with working(quiet=common.quiet) as progress:
+        result = run(
+            normal=normal,
+            seed=common.seed,
+            seeds=common.seeds,
+            out=folder,
+            progress=progress,
+            **options,
+        )
+    return finish(result, common, Path(folder))

@@ -1,0 +1,163 @@
+"""What all needs take on the command line, and how the result of a study leaves it."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli import shell
+
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """The options that every study takes.
+
+    `out` is None where the user named no folder; then `folder` proposes one.
+    """
+
+    out: Path | None
+    seed: int
+    seeds: int
+    as_json: bool
+    quiet: bool
+    exit_zero: bool
+
+    def folder(self, need: str, sources: Iterable[str] = ()) -> Path:
+        """Return where the files go: ``runs/<need>-<first file>`` unless the user named it."""
+        if self.out is not None:
+            return self.out
+        stems = [Path(source).stem for source in sources][:1]
+        return Path("runs") / "-".join([need, *stems])
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give `command` the options of all studies, handed over as one `common` argument."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *,
+        out: Path | None,
+        seed: int,
+        seeds: int,
+        as_json: bool,
+        quiet: bool,
+        exit_zero: bool,
+        **own: Any,
+    ) -> Any:
+        told = Common(out, seed, seeds, as_json, quiet, exit_zero)
+        return command(common=told, **own)
+
+    for option in reversed(_COMMON):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+_COMMON = (
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Folder for the report and everything behind it.  [default: runs/NEED-FILE]",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**31 - 1),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="First seed.",
+    ),
+    click.option(
+        "--seeds",
+        type=click.IntRange(1),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="How many seeds the network gets.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on stdout."),
+    click.option("--quiet", is_flag=True, help="No progress, no summary: only files and errors."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
+)
+
+
+class FilesAfterOption(click.Command):
+    """A command with an option that takes every file name after it, as a shell's ``*`` gives them.
+
+    Without this ``--test valve1-*.csv`` would judge the first file and train on all the others.
+
+    Parameters
+    ----------
+    greedy : str
+        The option, such as ``"--test"``; it must be declared with ``multiple=True``.
+    """
+
+    def __init__(self, *args: Any, greedy: str, **attributes: Any):
+        super().__init__(*args, **attributes)
+        self.greedy = greedy
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Write the option again before each file name that follows it, then parse as usual."""
+        spread: list[str] = []
+        following = False
+        for arg in args:
+            if arg == self.greedy:
+                following = True
+            elif arg.startswith("-") and arg != "-":
+                following = False
+                spread.append(arg)
+            else:
+                spread += [self.greedy, arg] if following else [arg]
+        if args and args[-1] == self.greedy:
+            spread.append(self.greedy)  # nothing follows: let click say that a value is missing
+        return super().parse_args(ctx, spread)
+
+
+def prepare() -> None:
+    """Keep compiled programs between runs: the second run of a command starts at once.
+
+    Only the command line does this; as a library Assay changes no global setting.
+    """
+    from assay.train import enable_compilation_cache
+
+    enable_compilation_cache()
+
+
+def names(context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
+    """Split names that were given with commas, repeated options, or both.
+
+    Examples
+    --------
+    >>> names(None, None, ("a,b", "c"))
+    ('a', 'b', 'c')
+    """
+    del context, parameter
+    return tuple(part.strip() for text in value or () for part in text.split(",") if part.strip())
+
+
+def finish(result: Any, common: Common, folder: Path) -> int:
+    """Write the folder, print the result, and return the exit code of its verdict.
+
+    Parameters
+    ----------
+    result : assay.result.Result
+    common : Common
+    folder : Path
+        Written only now, when there is a whole result: a study that fails leaves nothing.
+    """
+    result.save(folder)
+    if common.as_json:
+        from assay.report.json import to_json
+
+        click.echo(to_json(result))
+    elif not common.quiet:
+        from rich.console import Console
+
+        from assay.report.terminal import show
+
+        show(result, Console())
+        click.echo(shell.printable(f"\nReport: {folder / 'report.html'}"))
+    return shell.EXIT_OK if common.exit_zero else shell.EXIT_OF_VERDICT[result.verdict]

@@ -1,0 +1,144 @@
+"""How a command speaks and ends: exit codes, error lines, progress, printable text."""
+
+import contextlib
+import sys
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+# What a script needs to know is the verdict; see docs/command-line.md.
+EXIT_OF_VERDICT = {"earned": 0, "not_earned": 3, "invalid": 4, "undecided": 5}
+EXIT_OUTSIDE = 3
+
+Progress = Callable[[str, float], None]
+
+
+def soften_streams() -> None:
+    """Make any text printable: what a terminal's encoding lacks is written as an escape.
+
+    Warnings of libraries become one line each, without the source line that Python adds.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _one_line_warning
+
+
+def _one_line_warning(message, category, filename, lineno, file=None, line=None):
+    del filename, lineno, file, line
+    say(f"warning: {one_line(str(message))} ({category.__name__})")
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with everything that could command a terminal written as an escape.
+
+    File names, column names and values come from outside: an escape sequence in one could recolour,
+    overwrite or retitle the terminal, and a bidirectional control could reorder what is read.
+
+    Parameters
+    ----------
+    text : str
+        Any text; newlines and tabs stay.
+
+    Returns
+    -------
+    str
+        Without control, format, surrogate and private-use characters.
+
+    Examples
+    --------
+    >>> printable("pump\x1b[31m")
+    'pump\\x1b[31m'
+    >>> printable("Förderhöhe [m]")
+    'Förderhöhe [m]'
+    """
+    return "".join(c if _is_harmless(c) else _escape(c) for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    # Cc controls, Cf format (bidirectional marks, zero width), Cs surrogates, Co private use;
+    # Zl and Zp break lines in some terminals only.
+    kind = unicodedata.category(character)
+    return character in "\n\t" or kind not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+
+
+def _escape(character: str) -> str:
+    point = ord(character)
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def one_line(text: str) -> str:
+    r"""Return `text` printable and on one line.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        With every run of white space as one space.
+
+    Examples
+    --------
+    >>> one_line("two\nlines\x07")
+    'two lines\\x07'
+    """
+    return printable(" ".join(text.split()))
+
+
+def say(text: str) -> None:
+    """Write a line to stderr, where everything goes that is not the result."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def fail(message: str, *, hint: str = "", code: int = EXIT_FAILED) -> int:
+    """Write ``error: ...`` and ``hint: ...``, one line each, to stderr and return `code`."""
+    say(f"error: {one_line(message)}")
+    if hint:
+        say(f"hint: {one_line(hint)}")
+    return code
+
+
+@contextlib.contextmanager
+def working(*, quiet: bool) -> Iterator[Progress]:
+    """Run a long piece of work: yield what it calls with a sentence and the share done [0, 1].
+
+    A bar is drawn on stderr only where a person looks at it. Whatever a library prints meanwhile
+    goes to stderr too, so that stdout holds the result and nothing else.
+
+    Parameters
+    ----------
+    quiet : bool
+        Draw nothing, terminal or not.
+    """
+    with contextlib.redirect_stdout(sys.stderr):
+        if quiet or not sys.stderr.isatty():
+            yield lambda text, share: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        bar = Progress(
+            # Text objects and not markup: a method's name may come from a user.
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=Console(file=sys.stderr),
+            transient=True,
+        )
+        with bar:
+            task = bar.add_task("starting", total=1.0)
+
+            def report(text: str, share: float) -> None:
+                bar.update(task, description=str(Text(one_line(text))), completed=share)
+
+            yield report
