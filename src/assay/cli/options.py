@@ -103,16 +103,14 @@ class FilesAfterOption(click.Command):
         """Write the option again before each file name that follows it, then parse as usual."""
         spread: list[str] = []
         following = False
-        for arg in args:
-            if arg == self.greedy:
-                following = True
-            elif arg.startswith("-") and arg != "-":
-                following = False
-                spread.append(arg)
-            else:
+        for arg, after in zip(args, [*args[1:], "--"], strict=True):
+            is_option = arg.startswith("-") and arg != "-"
+            if arg == self.greedy and after.startswith("-") and after != "-":
+                raise click.UsageError(f"Option '{self.greedy}' requires a file name.", ctx)
+            if is_option:
+                following = arg == self.greedy
+            if not (is_option and following):
                 spread += [self.greedy, arg] if following else [arg]
-        if args and args[-1] == self.greedy:
-            spread.append(self.greedy)  # nothing follows: let click say that a value is missing
         return super().parse_args(ctx, spread)
 
 

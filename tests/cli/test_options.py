@@ -1,0 +1,117 @@
+"""What is typed becomes what the study gets."""
+
+import json
+import sys
+import types
+
+import click
+import pytest
+
+from assay.cli.main import main
+from assay.cli.options import Common, FilesAfterOption, names
+
+
+def parsed(args):
+    seen = {}
+
+    @click.command(cls=FilesAfterOption, greedy="--test")
+    @click.argument("normal", nargs=-1)
+    @click.option("--test", multiple=True)
+    @click.option("--label")
+    @click.option("--flag", is_flag=True)
+    def command(**told):
+        seen.update(told)
+
+    command.main(args, standalone_mode=False)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("args", "normal", "test"),
+    [
+        (["a", "--test", "b", "c"], ("a",), ("b", "c")),
+        (["a", "b", "--test", "c", "--label", "y"], ("a", "b"), ("c",)),
+        (["--label", "y", "a", "--test", "b", "--test", "c", "d"], ("a",), ("b", "c", "d")),
+        (["a", "--test=b", "--flag"], ("a",), ("b",)),
+        (["a", "--test", "b", "--", "-c.csv"], ("a", "-c.csv"), ("b",)),
+        (["a"], ("a",), ()),
+    ],
+)
+def test_test_takes_the_files_that_follow(args, normal, test):
+    told = parsed(args)
+    assert (told["normal"], told["test"]) == (normal, test)
+
+
+def test_names_come_with_commas_or_repeated():
+    assert names(None, None, ("a, b", "c,,")) == ("a", "b", "c")
+    assert names(None, None, ()) == ()
+
+
+def test_the_default_folder_is_named_after_need_and_file():
+    common = Common(None, 0, 3, as_json=False, quiet=False, exit_zero=False)
+    assert common.folder("anomaly", ["x/valve1-0.csv"]).as_posix() == "runs/anomaly-valve1-0"
+    assert common.folder("demo").as_posix() == "runs/demo"
+
+
+class FakeResult:
+    def __init__(self, verdict):
+        self.verdict = verdict
+        self.saved = None
+
+    def save(self, folder):
+        self.saved = folder
+
+
+@pytest.fixture
+def study(monkeypatch):
+    """Stand in for the two needs' commands and for the report; keep what they were told."""
+    kept = types.SimpleNamespace(told=None, result=FakeResult("earned"))
+
+    def run(**told):
+        kept.told = told
+        return kept.result
+
+    for need in ("anomaly", "compress"):
+        module = types.ModuleType(f"assay.{need}.command")
+        module.run = run
+        monkeypatch.setitem(sys.modules, f"assay.{need}.command", module)
+    report = types.ModuleType("assay.report.json")
+    report.to_json = lambda result: json.dumps({"verdict": result.verdict})
+    monkeypatch.setitem(sys.modules, "assay.report.json", report)
+    train = types.ModuleType("assay.train")
+    train.enable_compilation_cache = lambda: None
+    monkeypatch.setitem(sys.modules, "assay.train", train)
+    return kept
+
+
+def test_what_is_typed_reaches_the_study(study, tmp_path):
+    typed = ["anomaly", "n1.csv", "n2.csv", "--test", "t1.csv", "t2.csv", "--label", "state"]
+    typed += ["--drop", "a,b", "--drop", "c", "--false-alarm-rate", "0.01", "--seed", "7"]
+    assert main([*typed, "--out", str(tmp_path / "x"), "--quiet"]) == 0
+    told = study.told
+    assert told["normal"] == ("n1.csv", "n2.csv")
+    assert told["test"] == ("t1.csv", "t2.csv")
+    assert told["label"] == "state"
+    assert told["drop"] == ("a", "b", "c")
+    assert told["false_alarm_rate"] == 0.01
+    assert (told["seed"], told["seeds"]) == (7, 3)
+    assert study.result.saved == tmp_path / "x"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"), [("earned", 0), ("not_earned", 3), ("invalid", 4), ("undecided", 5)]
+)
+@pytest.mark.parametrize("need", ["anomaly", "compress"])
+def test_the_verdict_is_the_exit_code(study, need, verdict, code, tmp_path):
+    study.result = FakeResult(verdict)
+    args = [need, "x.csv", "--quiet", "--out", str(tmp_path / "x")]
+    assert main(args) == code
+    assert main([*args, "--exit-zero"]) == 0
+
+
+def test_json_is_alone_on_stdout(study, tmp_path, capsys):
+    study.result = FakeResult("undecided")
+    assert main(["compress", "x.csv", "--json", "--out", str(tmp_path / "x")]) == 5
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"verdict": "undecided"}
+    assert err == ""
