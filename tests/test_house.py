@@ -12,7 +12,19 @@ SOURCE = ROOT / "src" / "assay"
 
 NEEDS = ("anomaly", "compress")
 OUTSIDE = ("cli", "report", "labs")
-CORE = ("study", "checks", "verdict", "bootstrap", "splits", "leaks", "sealed", "ledger", "models")
+CORE = (
+    "study",
+    "checks",
+    "verdict",
+    "intervals",
+    "bootstrap",
+    "splits",
+    "leaks",
+    "sealed",
+    "ledger",
+    "units",
+    "models",
+)
 MACHINERY = ("train", "nn", "data", "problems")
 GROUND = ("result", "errors", "figure")
 # Higher may import lower; `assay` itself (the lazy names) stands beside the rows.
@@ -42,18 +54,27 @@ def room(path):
     return part.removesuffix(".py")
 
 
-def imported_rooms(tree):
+def absolute(node, path):
+    """Return the module that a ``from ... import`` names, relative or not."""
+    if not node.level:
+        return node.module
+    folders = ["assay", *path.relative_to(SOURCE).parts[:-1]]
+    start = folders[: len(folders) - node.level + 1]
+    return ".".join([*start, *([node.module] if node.module else [])])
+
+
+def imported_rooms(path):
     """Yield (room, line, whether inside a function) for each import of a part of assay."""
+    tree = ast.parse(path.read_text("utf-8"))
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     inside = {id(n) for f in functions for n in ast.walk(f)}
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names = [node.module]
-            if node.module == "assay":
-                names = [f"assay.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(node, path)
+            names = [f"{base}.{a.name}" for a in node.names] if base == "assay" else [base]
         for name in names:
             if name.startswith("assay."):
                 yield name.split(".")[1], node.lineno, id(node) in inside
@@ -73,7 +94,7 @@ def test_imports_run_one_way(path):
         return  # the lazy public names may point anywhere
     assert layer(here) is not None, f"{here} has no place in LAYERS: give it one"
     wrong = []
-    for there, line, is_lazy in imported_rooms(ast.parse(path.read_text("utf-8"))):
+    for there, line, is_lazy in imported_rooms(path):
         if there == here or there == "__version__":
             continue
         if (here, there) in UPWARD and is_lazy:
@@ -87,22 +108,12 @@ def test_imports_run_one_way(path):
     assert not wrong, f"{path.relative_to(ROOT)}: " + "; ".join(wrong)
 
 
-def test_no_relative_imports():
-    found = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in source_files()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level
-    ]
-    assert not found, "relative imports hide which room is imported"
-
-
 def test_upward_exceptions_are_in_use():
     """An exception that nothing needs any more must go."""
     used = set()
     for path in source_files():
         text = path.read_text("utf-8")
-        for there, _, is_lazy in imported_rooms(ast.parse(text)):
+        for there, _, is_lazy in imported_rooms(path):
             if is_lazy:
                 used.add((room(path), there))
         if room(path) == "models":  # the classes are found by module name, as strings

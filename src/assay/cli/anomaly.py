@@ -1,22 +1,19 @@
 """``assay anomaly``: whether a network finds the faults that monitoring misses."""
 
-from pathlib import Path
-from typing import Any
-
 import click
 
 from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
 from assay.cli.shell import working
 
-_FILES = click.Path(path_type=str)
+_FILE = click.Path(path_type=str)
 
 
 @click.command("anomaly", cls=FilesAfterOption, greedy="--test")
-@click.argument("normal", nargs=-1, required=True, type=_FILES, metavar="NORMAL...")
+@click.argument("normal", nargs=-1, required=True, type=_FILE, metavar="NORMAL...")
 @click.option(
     "--test",
     multiple=True,
-    type=_FILES,
+    type=_FILE,
     metavar="FILE...",
     help="What is to be judged: takes every file name that follows.",
 )
@@ -55,7 +52,7 @@ _FILES = click.Path(path_type=str)
 @click.option("--candidate", metavar="NAME", help="The network on trial (see `assay list`).")
 @click.option(
     "--candidate-scores",
-    type=_FILES,
+    type=_FILE,
     metavar="FILE",
     help="Put scores on trial that were made elsewhere.",
 )
@@ -70,28 +67,61 @@ _FILES = click.Path(path_type=str)
     help="How columns are scaled, from normal training rows.",
 )
 @common
-def command(*, common: Common, normal: tuple[str, ...], **options: Any) -> int:
+def command(
+    *,
+    common: Common,
+    normal: tuple[str, ...],
+    test: tuple[str, ...],
+    label: str | None,
+    kind: str | None,
+    drop: tuple[str, ...],
+    columns: tuple[str, ...],
+    time: str | None,
+    window: int | None,
+    step: int | None,
+    group: str | None,
+    normal_rows: int | None,
+    false_alarm_rate: float,
+    candidate: str | None,
+    candidate_scores: str | None,
+    components: int | None,
+    scaling: str,
+) -> int:
     r"""Find out whether a network finds faults that classical monitoring misses.
 
     NORMAL... are tables of normal operation (CSV of any dialect, Parquet, NPZ, HDF5). Without
-    --test (and --normal-rows) or without --label there is no verdict on detection, only
-    thresholds, scores and expected alarms.
+    labels there is no verdict on detection, only thresholds, scores and expected alarms.
 
     \b
       assay anomaly normal.csv --test week42.csv --label state --out runs/pump
       assay anomaly valve1-*.csv --normal-rows 400 --label anomaly
     """
     folder = common.folder("anomaly", normal)
-    prepare()
+    prepare(folder)
     from assay.anomaly.command import run
 
     with working(quiet=common.quiet) as progress:
         result = run(
             normal=normal,
+            test=test,
+            label=label,
+            kind=kind,
+            drop=drop,
+            columns=columns,
+            time=time,
+            window=window,
+            step=step,
+            group=group,
+            normal_rows=normal_rows,
+            false_alarm_rate=false_alarm_rate,
+            candidate=candidate,
+            candidate_scores=candidate_scores,
+            components=components,
+            scaling=scaling,
             seed=common.seed,
             seeds=common.seeds,
-            out=folder,
+            margin=common.margin,
+            folder=folder,
             progress=progress,
-            **options,
         )
-    return finish(result, common, Path(folder))
+    return finish(result, common, folder)

@@ -1,18 +1,27 @@
 """``assay compress``: whether an autoencoder compresses better than PCA."""
 
-from pathlib import Path
-from typing import Any
-
 import click
 
-from assay.cli.options import Common, common, finish, names, prepare
+from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
 from assay.cli.shell import working
 
+_FILE = click.Path(path_type=str)
 
-@click.command("compress")
-@click.argument("data", nargs=-1, required=True, type=click.Path(path_type=str), metavar="DATA...")
+
+@click.command("compress", cls=FilesAfterOption, greedy="--test")
+@click.argument("data", nargs=-1, required=True, type=_FILE, metavar="DATA...")
 @click.option(
-    "--components", type=click.IntRange(1), metavar="N", help="Size of the code, and of PCA's."
+    "--test",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE...",
+    help="Test rows: takes every file name that follows.  [default: a sealed quarter of DATA]",
+)
+@click.option(
+    "--code-size",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Numbers in a code.  [default: what PCA needs for 90 % of the variance]",
 )
 @click.option("--drop", multiple=True, callback=names, metavar="A,B", help="Columns to leave out.")
 @click.option(
@@ -23,15 +32,6 @@ from assay.cli.shell import working
     "--group", metavar="NAME", help="Column that says which rows belong together (machine, run)."
 )
 @click.option(
-    "--test-share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.2,
-    show_default=True,
-    metavar="P",
-    help="Share of the rows that is sealed for the test.",
-)
-@click.option("--candidate", metavar="NAME", help="The network on trial (see `assay list`).")
-@click.option(
     "--scaling",
     type=click.Choice(["standard", "none", "unit"]),
     default="standard",
@@ -39,25 +39,45 @@ from assay.cli.shell import working
     help="How columns are scaled, from training rows.",
 )
 @common
-def command(*, common: Common, data: tuple[str, ...], **options: Any) -> int:
+def command(
+    *,
+    common: Common,
+    data: tuple[str, ...],
+    test: tuple[str, ...],
+    code_size: int | None,
+    drop: tuple[str, ...],
+    columns: tuple[str, ...],
+    time: str | None,
+    group: str | None,
+    scaling: str,
+) -> int:
     r"""Find out whether an autoencoder beats PCA at the same code size.
 
-    DATA... are tables (CSV of any dialect, Parquet, NPZ, HDF5).
+    DATA... are tables (CSV of any dialect, Parquet, NPZ, HDF5); several files count as groups.
 
     \b
-      assay compress spectra.parquet --components 8 --out runs/spectra
+      assay compress spectra.parquet --code-size 8 --out runs/spectra
     """
     folder = common.folder("compress", data)
-    prepare()
-    from assay.compress.command import run
+    prepare(folder)
+    from assay.compress import CompressStudy
 
     with working(quiet=common.quiet) as progress:
-        result = run(
-            data=data,
-            seed=common.seed,
-            seeds=common.seeds,
-            out=folder,
-            progress=progress,
-            **options,
+        study = CompressStudy(
+            list(data),
+            list(test) or None,
+            code_size=code_size,
+            scaling=scaling,
+            time=time,
+            group=group,
+            drop=drop,
+            columns=columns,
         )
-    return finish(result, common, Path(folder))
+        result = study.run(
+            common.seed,
+            seeds=common.seeds,
+            margin=common.margin,
+            folder=folder,
+            progress=progress,
+        )
+    return finish(result, common, folder)

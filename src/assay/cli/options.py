@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 
 from assay.cli import shell
+from assay.errors import StudyError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Common:
     out: Path | None
     seed: int
     seeds: int
+    margin: float
     as_json: bool
     quiet: bool
     exit_zero: bool
@@ -42,12 +45,13 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
         out: Path | None,
         seed: int,
         seeds: int,
+        margin: float,
         as_json: bool,
         quiet: bool,
         exit_zero: bool,
         **own: Any,
     ) -> Any:
-        told = Common(out, seed, seeds, as_json, quiet, exit_zero)
+        told = Common(out, seed, seeds, margin, as_json, quiet, exit_zero)
         return command(common=told, **own)
 
     for option in reversed(_COMMON):
@@ -78,6 +82,13 @@ _COMMON = (
         metavar="N",
         help="How many seeds the network gets.",
     ),
+    click.option(
+        "--margin",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=0.0,
+        metavar="G",
+        help="Gain that is asked for: 0.1 is a tenth less loss than the baseline.  [default: 0]",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on stdout."),
     click.option("--quiet", is_flag=True, help="No progress, no summary: only files and errors."),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
@@ -103,7 +114,7 @@ class FilesAfterOption(click.Command):
         """Write the option again before each file name that follows it, then parse as usual."""
         spread: list[str] = []
         following = False
-        for arg, after in zip(args, [*args[1:], "--"], strict=True):
+        for arg, after in itertools.pairwise([*args, "--"]):
             is_option = arg.startswith("-") and arg != "-"
             if arg == self.greedy and after.startswith("-") and after != "-":
                 raise click.UsageError(f"Option '{self.greedy}' requires a file name.", ctx)
@@ -114,14 +125,32 @@ class FilesAfterOption(click.Command):
         return super().parse_args(ctx, spread)
 
 
-def prepare() -> None:
-    """Keep compiled programs between runs: the second run of a command starts at once.
+def prepare(folder: Path | None = None) -> None:
+    """Do what must come before a long study.
 
-    Only the command line does this; as a library Assay changes no global setting.
+    Compiled programs are kept between runs, so that the second run of a command starts at once;
+    only the command line does this, because it changes a global setting of JAX.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the files will go: a folder that must not be replaced is refused now, not at the end.
+
+    Raises
+    ------
+    StudyError
+        When `folder` holds something that is not ours.
     """
     from assay.train import enable_compilation_cache
 
-    enable_compilation_cache()
+    if folder is not None:
+        from assay.report.folder import check_target
+
+        check_target(folder)
+    try:
+        enable_compilation_cache()
+    except StudyError as reason:  # a read-only home: slower, and no reason to refuse
+        shell.say(f"warning: {shell.one_line(reason.message)}")
 
 
 def names(context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
@@ -148,9 +177,9 @@ def finish(result: Any, common: Common, folder: Path) -> int:
     """
     result.save(folder)
     if common.as_json:
-        from assay.report.json import to_json
+        from assay.report.json import dumps
 
-        click.echo(to_json(result))
+        click.echo(dumps(result))
     elif not common.quiet:
         from rich.console import Console
 
