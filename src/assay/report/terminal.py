@@ -1,0 +1,177 @@
+"""The result in a terminal: verdict, table, and the findings that are not passes.
+
+One list of lines serves both `text`, which reads without colour, and `show`, which adds it.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from assay.report import tables, words
+from assay.report.words import one_line
+from assay.result import Finding, Result
+
+WIDTH = 88
+# (text, style) pieces of one line; a style is a key of STYLES.
+Line = tuple[tuple[str, str], ...]
+
+STYLES = {
+    "": "",
+    "strong": "bold",
+    "dim": "dim",
+    "earned": "bold green",
+    "not_earned": "bold yellow",
+    "undecided": "bold blue",
+    "invalid": "bold red",
+    "fail": "bold red",
+    "warn": "yellow",
+    "error": "magenta",
+    "candidate": "bold cyan",
+}
+
+
+def text(result: Result, width: int = WIDTH) -> str:
+    """Return the result as plain text of at most `width` columns (80 or more).
+
+    Examples
+    --------
+    >>> print(text(result))  # doctest: +SKIP
+    """
+    lines = ("".join(piece for piece, _ in line).rstrip() for line in _lines(result, width))
+    return "\n".join(lines)
+
+
+def show(result: Result, console: Any) -> None:
+    """Print the result on a ``rich.console.Console``, with colour where the console has it."""
+    from rich.text import Text
+
+    for line in _lines(result, min(max(console.width, 60), 100)):
+        # Text objects, not markup: a column may be called "[red]".
+        said = Text.assemble(*((piece, STYLES[style]) for piece, style in line))
+        console.print(said, soft_wrap=True, highlight=False)
+
+
+def _lines(result: Result, width: int) -> Iterator[Line]:
+    yield from _wrapped(f"{result.need}: {one_line(result.title, 400)}", width, style="strong")
+    yield ()
+    word = words.VERDICTS[result.verdict].upper()
+    yield ((word, result.verdict),)
+    yield from _wrapped(result.sentence, width)
+    yield from _gain(result, width)
+    yield ()
+    yield from _table(result, width)
+    yield ()
+    yield from _findings(result, width)
+    if result.ledger:
+        yield ()
+        yield from _wrapped(f"Ledger: {one_line(result.ledger.sentence)}", width)
+    for note in result.notes:
+        yield ()
+        yield from _wrapped(f"Note: {one_line(note)}", width)
+
+
+def _gain(result: Result, width: int) -> Iterator[Line]:
+    if result.gain is None:
+        return
+    estimate, within = words.gain_text(result.gain)
+    said = f"Gain {estimate}"
+    if within:
+        said += f" ({100 * result.gain.level:g} % interval {within})"
+    said += f" against {one_line(result.gain.against, 60)}"
+    if result.gain.loss:
+        said += f", loss: {one_line(result.gain.loss, 120)}"
+    if result.verdict == "invalid":
+        said += "; not to be relied on"
+    yield from _wrapped(f"{said}.", width)
+
+
+def _table(result: Result, width: int) -> Iterator[Line]:
+    """Yield the table of methods; intervals, then ranking metrics, give way when it is narrow."""
+    for roles, with_intervals in (
+        (("operating", "ranking"), True),
+        (("operating",), True),
+        (("operating", "ranking"), False),
+        (("operating",), False),
+    ):
+        parts = [t for t in (tables.methods(result, role) for role in roles) if t is not None]
+        heads, rows = _columns(parts, with_intervals=with_intervals)
+        widths = [max(map(len, column)) for column in zip(*rows, *heads, strict=True)]
+        if sum(widths) + 2 * (len(widths) - 1) + 2 <= width:
+            break
+    while sum(widths) + 2 * (len(widths) - 1) + 2 > width and len(widths) > 4:
+        # Still too wide: the last metric goes; the report has them all.
+        cut = len(widths) - 3
+        widths.pop(cut)
+        heads = [[*line[:cut], *line[cut + 1 :]] for line in heads]
+        rows = [[*line[:cut], *line[cut + 1 :]] for line in rows]
+    for line in heads:
+        yield ((f"  {_aligned(line, widths)}", "dim"),)
+    first, *others = parts[0].rows
+    for row, line in zip([first, *others], rows, strict=True):
+        mark = ">" if row.is_candidate else "*" if row.is_strongest else " "
+        style = "candidate" if row.is_candidate else "strong" if row.is_strongest else ""
+        yield ((f"{mark} {_aligned(line, widths)}", style),)
+    legend = "> candidate"
+    if any(row.is_strongest for row in others):
+        legend += "   * strongest baseline"
+    if not with_intervals:
+        legend += "   intervals are in the report"
+    yield ((f"  {legend}", "dim"),)
+
+
+def _columns(
+    parts: list[tables.Table], *, with_intervals: bool
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the head (two lines: words, unit) and the rows of the table as cells."""
+    titles, units = ["method"], [""]
+    for head in (head for part in parts for head in part.heads):
+        lines = textwrap.wrap(one_line(head.title, 40), 16) or [""]
+        titles.append(lines[0])
+        rest = " ".join(lines[1:])
+        units.append(" ".join(filter(None, (rest, f"[{head.unit}]" if head.unit else ""))))
+    titles += ["fit", "per item"]
+    units += ["", ""]
+    rows = []
+    for aligned in zip(*(part.rows for part in parts), strict=True):
+        row = [one_line(aligned[0].name, 26)]
+        for cell in (cell for part in aligned for cell in part.cells):
+            within = f" ({cell.interval})" if cell.interval and with_intervals else ""
+            row.append(f"{cell.value}{within}")
+        rows.append([*row, aligned[0].fit, aligned[0].predict])
+    return [titles, units] if any(units) else [titles], rows
+
+
+def _aligned(cells: list[str], widths: list[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(wide) for cell, wide in others)])
+
+
+def _findings(result: Result, width: int) -> Iterator[Line]:
+    yield from _wrapped(f"Checks: {words.tally(result.findings)}.", width, style="strong")
+    groups = words.ordered_findings(result.findings)
+    for outcome in ("fail", "warn", "error"):
+        for finding in groups[outcome]:
+            yield from _finding(finding, width)
+
+
+def _finding(finding: Finding, width: int) -> Iterator[Line]:
+    word = words.OUTCOMES[finding.outcome].upper()
+    style = finding.outcome if finding.outcome in STYLES else ""
+    yield ((f"  {word:<8}", style), (f" {finding.code} {one_line(finding.title)}", "strong"))
+    said = one_line(finding.sentence)
+    if measured := words.measured(finding):
+        said += f" Measured {measured}"
+        said += f", threshold {limit}." if (limit := words.threshold(finding)) else "."
+    yield from _wrapped(said, width, indent=4)
+    if finding.cause:
+        yield from _wrapped(f"Cause: {one_line(finding.cause)}", width, indent=4)
+    for place, fix in enumerate(finding.fix, 1):
+        yield from _wrapped(f"Fix {place}: {one_line(fix)}", width, indent=4)
+
+
+def _wrapped(said: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Line]:
+    margin = " " * indent
+    for line in textwrap.wrap(
+        one_line(said), width, initial_indent=margin, subsequent_indent=margin
+    ):
+        yield ((line, style),)

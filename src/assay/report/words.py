@@ -1,0 +1,153 @@
+"""The words of the report: verdicts, outcomes, and text from outside made safe to show."""
+
+import re
+from typing import Any
+
+from assay.report import numbers
+from assay.result import Finding, Gain, Result
+
+VERDICTS = {
+    "earned": "Earned",
+    "not_earned": "Not earned",
+    "undecided": "Undecided",
+    "invalid": "Invalid",
+}
+OUTCOMES = {
+    "fail": "Failed",
+    "warn": "Warning",
+    "error": "Error",
+    "pass": "Passed",
+    "not_applicable": "Not applicable",
+}
+RANKING_NOTE = (
+    "These figures average over thresholds that nobody runs: they say how well a method ranks, "
+    "and are not the operating point."
+)
+_NOT_PRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def clean(text: Any, limit: int | None = None) -> str:
+    """Return `text` without control characters and direction overrides, cut to `limit`.
+
+    Examples
+    --------
+    >>> clean("red: \\x1b[31m", 8)
+    'red: �[…'
+    """
+    text = _NOT_PRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
+    return text if limit is None or len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def one_line(text: Any, limit: int | None = None) -> str:
+    """Return `text` as `clean` does, on one line."""
+    return clean(" ".join(str(text).split()), limit)
+
+
+def ordered_findings(findings: tuple[Finding, ...]) -> dict[str, list[Finding]]:
+    """Return the findings by outcome, what changes the verdict first."""
+    groups = {
+        outcome: [finding for finding in findings if finding.outcome == outcome]
+        for outcome in OUTCOMES
+    }
+    groups["fail"].sort(key=lambda finding: finding.severity != "fail")
+    return groups
+
+
+def tally(findings: tuple[Finding, ...]) -> str:
+    """Return ``"1 failed, 2 warnings, 8 passed"``; outcomes that did not occur are left out."""
+    said = []
+    for outcome, group in ordered_findings(findings).items():
+        if group:
+            word = OUTCOMES[outcome].lower()
+            plural = "s" if len(group) > 1 and outcome in ("warn", "error") else ""
+            said.append(f"{len(group)} {word}{plural}")
+    return ", ".join(said) if said else "no checks were run"
+
+
+def measured(finding: Finding) -> str:
+    """Return the measured value with its interval and unit, or nothing where there is none."""
+    if not numbers.is_number(finding.measured):
+        return ""
+    digits = _digits(finding)
+    text = numbers.with_unit(numbers.number(finding.measured, digits), one_line(finding.unit, 40))
+    within = numbers.interval(finding.interval, digits)
+    return f"{text} ({within})" if within else text
+
+
+def threshold(finding: Finding) -> str:
+    """Return the threshold with its unit, or nothing where there is none."""
+    if not numbers.is_number(finding.threshold):
+        return ""
+    # A threshold is a round number that somebody chose: it keeps its own digits.
+    return numbers.with_unit(numbers.number(finding.threshold), one_line(finding.unit, 40))
+
+
+def _digits(finding: Finding) -> int | None:
+    value = float(finding.measured)
+    if value.is_integer() and finding.interval is None:
+        return 0 if abs(value) < 1e7 else None
+    digits = numbers.digits_after_point(value, finding.interval)
+    return digits if digits <= 4 and abs(value) < 1e6 else None
+
+
+def gain_digits(gain: Gain) -> int:
+    """Return the decimals for a gain in per cent: two digits of its half width, at most 2."""
+    low, high = 100 * gain.low, 100 * gain.high
+    return min(numbers.digits_after_point(100 * gain.estimate, (low, high)), 2)
+
+
+def gain_text(gain: Gain) -> tuple[str, str]:
+    """Return the gain and its interval in per cent, at matching digits."""
+    digits = gain_digits(gain)
+    estimate = numbers.percent(gain.estimate, digits, signed=True)
+    if not (numbers.is_number(gain.low) and numbers.is_number(gain.high)):
+        return estimate, ""
+    low = numbers.percent(gain.low, digits, signed=True)
+    return estimate, f"{low} to {numbers.percent(gain.high, digits, signed=True)}"
+
+
+def meaning(result: Result) -> str:
+    """Return what the verdict means for someone who has to decide, in a few sentences."""
+    against = f"“{one_line(result.gain.against, 80)}”" if result.gain else "a baseline"
+    if result.verdict == "invalid":
+        return (
+            "Do not rely on any number on this page. A check that every other number rests on has "
+            "failed: mend what it names, then run the study again."
+        )
+    if result.gain is None:
+        return (
+            "There was nothing to compare on this test part, so the study takes no side. What it "
+            "measured is below; with labels for the test rows it could also judge."
+        )
+    if result.verdict == "earned":
+        return (
+            f"On rows that played no part in building it, the candidate does better than {against}, "
+            "and chance does not explain it. Whether that is worth its cost is yours to weigh: "
+            "the costs stand in the table."
+        )
+    if (
+        result.verdict == "not_earned"
+        and numbers.is_number(result.gain.low)
+        and result.gain.low > 0
+    ):
+        return (
+            f"The candidate does better than {against}, but not by the margin that was asked for: "
+            f"{against} remains the choice."
+        )
+    if result.verdict == "not_earned":
+        return (
+            f"Use {against}. On these data the candidate does not do better, and the simpler method "
+            "is easier to run, to explain and to keep."
+        )
+    more = result.gain.more_data
+    wait = (
+        f" About {numbers.times(more).replace(' ×', '')} times as much test data would decide."
+        if numbers.is_number(more) and more > 1
+        else ""
+    )
+    return (
+        f"This test part cannot tell the candidate from {against}.{wait} "
+        f"Until then {against} is the safer choice."
+    )
