@@ -1,0 +1,44 @@
+"""Training: a specification, the compiled loop around it, and what a fit returns."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.train.batches import epochs_to_steps as epochs_to_steps
+    from assay.train.cache import enable_compilation_cache as enable_compilation_cache
+    from assay.train.engine import fit as fit
+    from assay.train.engine import fit_many as fit_many
+    from assay.train.forward import predict as predict
+    from assay.train.program import trace_count as trace_count
+    from assay.train.spec import Fit as Fit
+    from assay.train.spec import FitSpec as FitSpec
+    from assay.train.spec import FitStatus as FitStatus
+    from assay.train.spec import History as History
+    from assay.train.spec import Hyper as Hyper
+
+_LAZY = {
+    "Fit": "spec",
+    "FitSpec": "spec",
+    "FitStatus": "spec",
+    "History": "spec",
+    "Hyper": "spec",
+    "enable_compilation_cache": "cache",
+    "epochs_to_steps": "batches",
+    "fit": "engine",
+    "fit_many": "engine",
+    "predict": "forward",
+    "trace_count": "program",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+        globals()[name] = value  # later look-ups are free
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

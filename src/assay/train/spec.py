@@ -1,0 +1,221 @@
+"""What a fit is asked for and what it returns: plain frozen data, no JAX."""
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from assay.errors import StudyError, did_you_mean
+
+Optimiser = Literal["adam", "adamw", "sgd", "momentum"]
+Schedule = Literal["constant", "cosine"]
+
+
+@dataclasses.dataclass(frozen=True)
+class FitSpec:
+    """Everything that changes the compiled program; equal specifications share a compilation.
+
+    Parameters
+    ----------
+    build : callable
+        Module-level function or class: ``build(*build_args)`` is the network, an Equinox module.
+        Only the shapes of its arrays are used.
+    loss : callable
+        Module-level ``loss(model, x, y, key, extra) -> scalar`` of ONE row. `key` is None unless
+        `needs_key`; `extra` is `Hyper.extra`.
+    build_args : tuple
+        Hashable arguments of `build`.
+    optimiser : {"adam", "adamw", "sgd", "momentum"}
+        `Hyper.weight_decay` enters the gradient, except for "adamw", where it is decoupled;
+        either way it acts on all weights, biases included, as in PyTorch. Momentum is 0.9.
+    schedule : {"constant", "cosine"}
+        "cosine" lets the rate fall to zero at `Hyper.steps`.
+    batch : int
+        Rows a step, at least 1. Data of no more rows than that are used whole in every step.
+    needs_key : bool
+        Whether the loss draws random numbers.
+    init : {"torch", "glorot", "he", "lecun", "orthogonal"}
+        Rule of the initial weights, see `assay.nn.initialise`.
+
+    Raises
+    ------
+    StudyError
+        If a function is a lambda or local to another function (it never compares equal, so every
+        fit would compile again), an argument is not hashable, or a value is out of range.
+
+    Examples
+    --------
+    >>> from assay.nn import MLP
+    >>> from assay.train.losses import squared_error
+    >>> spec = FitSpec(build=MLP, build_args=(4, 1, (8,)), loss=squared_error)
+    >>> spec == FitSpec(build=MLP, build_args=(4, 1, (8,)), loss=squared_error)
+    True
+    """
+
+    build: Callable
+    loss: Callable
+    build_args: tuple = ()
+    optimiser: Optimiser = "adam"
+    schedule: Schedule = "constant"
+    batch: int = 64
+    needs_key: bool = False
+    init: str = "torch"
+
+    def __post_init__(self):
+        for role, function in (("build", self.build), ("loss", self.loss)):
+            if "<" in getattr(function, "__qualname__", "<"):
+                raise StudyError(
+                    f"`{role}` of a FitSpec must be a module-level function or class, got "
+                    f"{function!r}.",
+                    hint="Move it to the top level of a module, and pass what it needs through "
+                    "`build_args` or `Hyper.extra`.",
+                )
+        try:
+            hash(self.build_args)
+        except TypeError:
+            raise StudyError(
+                f"`build_args` of a FitSpec must be hashable, got {self.build_args!r}.",
+                hint="Use tuples instead of lists and arrays.",
+            ) from None
+        for field, kind in (("optimiser", Optimiser), ("schedule", Schedule)):
+            if getattr(self, field) not in get_args(kind):
+                raise StudyError(
+                    f"Unknown {field} {getattr(self, field)!r}.",
+                    hint=did_you_mean(getattr(self, field), get_args(kind)),
+                )
+        if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
+            raise StudyError(
+                f"`batch` must be a whole number of at least 1, got {self.batch!r}.",
+                hint="64 rows a step are a good start.",
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class Hyper:
+    """Numbers that are traced: another value never compiles again.
+
+    Parameters
+    ----------
+    steps : int
+        Steps of the optimiser, at least 1; see `epochs_to_steps`.
+    learning_rate : float
+        Positive.
+    weight_decay : float
+        At least 0.
+    extra : pytree of float
+        Further numbers for the loss, such as a noise level.
+    """
+
+    steps: int
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    extra: Any = ()
+
+    def __post_init__(self):
+        if not 1 <= self.steps < 2**31 or int(self.steps) != self.steps:
+            raise StudyError(
+                f"`steps` must be a whole number from 1 to 2**31 - 1, got {self.steps!r}.",
+                hint="Use `epochs_to_steps(n_rows, batch, epochs)`.",
+            )
+        if not (np.isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise StudyError(
+                f"`learning_rate` must be positive and finite, got {self.learning_rate!r}.",
+                hint="1e-3 is a good start for Adam.",
+            )
+        if not (np.isfinite(self.weight_decay) and self.weight_decay >= 0):
+            raise StudyError(
+                f"`weight_decay` must be finite and not negative, got {self.weight_decay!r}.",
+                hint="0 switches it off.",
+            )
+
+
+class FitStatus(enum.Enum):
+    """How a fit ended; `sentence` says it to a reader."""
+
+    CONVERGED = "converged"
+    BUDGET = "budget"
+    STOPPED_EARLY = "stopped_early"
+    NONFINITE = "nonfinite"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def sentence(self) -> str:
+        """What the status means, and what to do about it."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    FitStatus.CONVERGED: "Training converged: the last tenth of the steps lowered the training "
+    "loss by less than 1 %.",
+    FitStatus.BUDGET: "Training used all its steps while the training loss was still falling by "
+    "1 % or more per tenth of the run; more steps may give a better network.",
+    FitStatus.STOPPED_EARLY: "Training stopped early because the validation loss had ceased to "
+    "fall; the weights are those of its minimum.",
+    FitStatus.NONFINITE: "Training broke down: the loss became infinite or not a number. The "
+    "weights are the best before that; try a smaller learning rate.",
+    FitStatus.INTERRUPTED: "Training was interrupted before its last step; the weights are the "
+    "best up to there, and a checkpoint, if one was asked for, lets it go on.",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """Losses over the fit, one entry a chunk of steps.
+
+    Attributes
+    ----------
+    steps : array of shape (n,), int
+        Number of steps done at the end of the chunk.
+    train : array of shape (n,) [unit of the loss]
+        Mean over the chunk's batches.
+    validation : array of shape (n,) [unit of the loss]
+        On the validation rows at the end of the chunk; NaN where it was not computed.
+    """
+
+    steps: np.ndarray
+    train: np.ndarray
+    validation: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """A fitted network and how it came about.
+
+    Attributes
+    ----------
+    model : equinox.Module
+        With NumPy leaves: the best on the validation rows if there are any, else the last; the
+        best finite one if training broke down.
+    status : FitStatus
+    history : History
+    steps : int
+        Steps done.
+    seconds, compile_seconds : float [s]
+        Wall time in all, and the part of it that went into compiling (0 for a known program).
+        For a resumed fit, those of all runs together.
+    initial_model : equinox.Module
+        The untrained weights.
+    best_step : int
+        Number of steps after which `model` was taken.
+    """
+
+    model: Any
+    status: FitStatus
+    history: History
+    steps: int
+    seconds: float
+    compile_seconds: float
+    initial_model: Any
+    best_step: int
+
+    def unless_interrupted(self) -> "Fit":
+        """Return this fit, or raise KeyboardInterrupt if Ctrl-C ended it.
+
+        `fit` returns on Ctrl-C so that nothing is lost. A caller that has no use for a half-trained
+        network writes ``fit(...).unless_interrupted()`` and lets the interrupt go on.
+        """
+        if self.status is FitStatus.INTERRUPTED:
+            raise KeyboardInterrupt
+        return self
