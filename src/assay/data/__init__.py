@@ -1,0 +1,47 @@
+"""Reading tables and arrays, scaling, windows: everything between a user's file and a matrix."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .boundary import as_labels as as_labels
+    from .boundary import as_matrix as as_matrix
+    from .boundary import as_vector as as_vector
+    from .boundary import check_same_rows as check_same_rows
+    from .chunks import map_rows as map_rows
+    from .describe import profile as profile
+    from .reading import read_table as read_table
+    from .scaling import Scaler as Scaler
+    from .series import Windows as Windows
+    from .series import windows as windows
+    from .table import Table as Table
+    from .table import concat as concat
+
+# A public name must not equal a file's name: the module would shadow it once imported.
+_LAZY = {
+    "Scaler": "scaling",
+    "Table": "table",
+    "Windows": "series",
+    "as_labels": "boundary",
+    "as_matrix": "boundary",
+    "as_vector": "boundary",
+    "check_same_rows": "boundary",
+    "concat": "table",
+    "map_rows": "chunks",
+    "profile": "describe",
+    "read_table": "reading",
+    "windows": "series",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value  # later look-ups are free
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__
