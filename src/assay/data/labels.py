@@ -15,7 +15,6 @@ FAULT_WORDS = frozenset(
     "fail failed failure alarm attack defect defective broken damaged error unhealthy ko nok "
     "leak".split()
 )
-)
 
 
 def read_labels(values, *, where: str):
