@@ -52,7 +52,7 @@ CANDIDATE = Contender(
     cost=Cost(fit_s=1.84, predict_us=3.2, parameters=18_624),
     settings={"hidden": (64, 16, 64), "learning_rate": np.float32(1e-3), "noise": None},
     status="Stopped early after 2,400 steps: the validation loss had not fallen for 400 steps.",
-    about="A network that copies its input through a narrow code; the score is what it cannot copy.",
+    about="A network that copies its input through a narrow code; the score is what it misses.",
 )
 
 

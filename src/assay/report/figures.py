@@ -23,23 +23,23 @@ LARGEST_SVG = 250_000
 # What savefig and the artists read while a figure is drawn. `parse_math` is off because a column
 # may be called "price $ per $unit".
 STYLE = {
-    "axes.labelsize": 9.0,
+    "axes.labelsize": 9.5,
     "axes.titlesize": 9.5,
     "axes.titlecolor": COLOURS.ink,
     "axes.unicode_minus": True,
     "figure.facecolor": "none",
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9.0,
-    "legend.fontsize": 8.5,
+    "font.size": 9.5,
+    "legend.fontsize": 9.0,
     "lines.linewidth": 1.5,
     "patch.linewidth": 0.8,
     "savefig.facecolor": "none",
     "svg.fonttype": "none",
     "text.color": COLOURS.ink,
     "text.parse_math": False,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
 }
 
 
@@ -138,9 +138,23 @@ def _draw(result: Result, spec: FigureSpec, *, png: bool) -> tuple[str, bytes]:
         figure = Figure(figsize=spec.size, layout="constrained")
         FigureCanvasSVG(figure)
         spec.draw(result, figure)
+        _plain_ticks(figure)
         svg = _svg(figure)
         picture = _png(figure) if png or len(svg) > LARGEST_SVG else b""
     return svg, picture
+
+
+def _plain_ticks(figure: Any) -> None:
+    """Write ticks of log axes without mathtext, which is off, and dates no longer than needed."""
+    from matplotlib.dates import AutoDateFormatter, ConciseDateFormatter
+    from matplotlib.ticker import LogFormatter, LogFormatterMathtext
+
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+            axis.set_major_formatter(LogFormatter())
+            axis.set_minor_formatter(LogFormatter())
+        elif isinstance(axis.get_major_formatter(), AutoDateFormatter):
+            axis.set_major_formatter(ConciseDateFormatter(axis.get_major_locator()))
 
 
 def _svg(figure: Any) -> str:

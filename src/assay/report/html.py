@@ -7,6 +7,7 @@ what could still get through.
 
 import base64
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -77,9 +78,9 @@ def render(result: Result, drawn: list[Rendered] | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "clean": words.clean,
-        "line": lambda text, limit=160: words.one_line(text, limit),
-        "minus": lambda text: str(text).replace("-", "\N{MINUS SIGN}"),
+        "clean": lambda text, limit=None: _unbroken(words.clean(text, limit)),
+        "line": lambda text, limit=160: _unbroken(words.one_line(text, limit)),
+        "minus": lambda text: _unbroken(_minus(str(text))),
         "count": numbers.count,
         "duration": numbers.seconds,
     }
@@ -94,8 +95,9 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
     groups = words.ordered_findings(result.findings)
     findings = {outcome: [_finding(f) for f in found] for outcome, found in groups.items()}
     return {
+        "started": words.one_line(result.started, 40)[:16].replace("T", " "),
         "word": words.VERDICTS[result.verdict],
-        "meaning": words.meaning(result),
+        "meaning": _unbroken(words.meaning(result)),
         "blocking": [f for f in groups["fail"] if f.severity == "fail"],
         "gain": _headline(result.gain),
         "operating": tables.methods(result, "operating"),
@@ -115,6 +117,16 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "settings": _settings(result.settings),
         "most": {"notes": MOST_NOTES, "sources": MOST_SOURCES, "rows": MOST_ROWS},
     }
+
+
+def _unbroken(text: str) -> str:
+    """Return `text` with no line break between a number and its per cent sign."""
+    return re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
+
+
+def _minus(text: str) -> str:
+    """Return `text` with a minus sign before numbers; exponents and words keep their hyphen."""
+    return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", text)
 
 
 def _headline(gain: Gain | None) -> dict[str, Any] | None:
@@ -140,9 +152,10 @@ def _forest(result: Result) -> dict[str, Any] | None:
     against = result.gain.against if result.gain else None
     gains = sorted(result.gains, key=lambda g: (g.against != against, _last_if_missing(g)))
     axis = graphics.axis(gains)
+    digits = sorted(map(words.gain_digits, gains))[len(gains) // 2]
     rows = []
     for gain in gains:
-        estimate, within = words.gain_text(gain)
+        estimate, within = words.gain_text(gain, digits)
         row = {"name": gain.against, "estimate": estimate, "interval": within}
         rows.append(
             row | {"bar": graphics.bar(gain, axis), "is_strongest": gain.against == against}
@@ -180,7 +193,7 @@ def _figures(drawn: list[Rendered]) -> list[dict[str, Any]]:
         entry = {"it": figure, "svg": None, "picture": None, "wide": figure.size[0] > 6}
         if figure.svg and len(figure.svg) <= LARGEST_SVG:
             content = figures.page_svg(figure)
-            entry["svg"] = Markup(content)  # noqa: S704 - ours; matplotlib escaped the text in it
+            entry["svg"] = Markup(content)  # ours: matplotlib escaped the text in it
         else:
             content = base64.b64encode(figure.png).decode()
             entry["picture"] = content

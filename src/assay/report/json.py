@@ -1,4 +1,4 @@
-"""The machine's view of a result: ``result.json``. Every key is described in docs/result-json.md."""
+"""The machine's view of a result: ``result.json``. docs/result-json.md describes every key."""
 
 import json
 from typing import Any

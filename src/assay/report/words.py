@@ -29,11 +29,11 @@ _NOT_PRINTABLE = re.compile(
 
 
 def clean(text: Any, limit: int | None = None) -> str:
-    """Return `text` without control characters and direction overrides, cut to `limit`.
+    r"""Return `text` without control characters and direction overrides, cut to `limit`.
 
     Examples
     --------
-    >>> clean("red: \\x1b[31m", 8)
+    >>> clean("red: \x1b[31m", 8)
     'red: �[…'
     """
     text = _NOT_PRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
@@ -98,9 +98,9 @@ def gain_digits(gain: Gain) -> int:
     return min(numbers.digits_after_point(100 * gain.estimate, (low, high)), 2)
 
 
-def gain_text(gain: Gain) -> tuple[str, str]:
+def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
     """Return the gain and its interval in per cent, at matching digits."""
-    digits = gain_digits(gain)
+    digits = gain_digits(gain) if digits is None else digits
     estimate = numbers.percent(gain.estimate, digits, signed=True)
     if not (numbers.is_number(gain.low) and numbers.is_number(gain.high)):
         return estimate, ""
@@ -123,8 +123,8 @@ def meaning(result: Result) -> str:
         )
     if result.verdict == "earned":
         return (
-            f"On rows that played no part in building it, the candidate does better than {against}, "
-            "and chance does not explain it. Whether that is worth its cost is yours to weigh: "
+            f"On rows that played no part in building it, the candidate does better than "
+            f"{against}, and chance does not explain it. Whether that is worth its cost is yours to weigh: "
             "the costs stand in the table."
         )
     if (
@@ -138,8 +138,8 @@ def meaning(result: Result) -> str:
         )
     if result.verdict == "not_earned":
         return (
-            f"Use {against}. On these data the candidate does not do better, and the simpler method "
-            "is easier to run, to explain and to keep."
+            f"Use {against}. On these data the candidate does not do better, and the simpler "
+            "method is easier to run, to explain and to keep."
         )
     more = result.gain.more_data
     wait = (
