@@ -72,7 +72,8 @@ class Threshold:
         """Return what the threshold promises, for a reader."""
         text = (
             f"Threshold {self.value:.4g} from {self.n:,} held-out normal rows: asked "
-            f"{self.alpha:.3g} false alarms a row, {self.level:.0%} sure of {self.low:.2%} to {self.high:.2%}"
+            f"{self.alpha:.3g} false alarms a row, "
+            f"{self.level:.0%} sure of {self.low:.2%} to {self.high:.2%}"
         ).replace("%", " %")
         if self.n_effective < self.n:
             text += (
