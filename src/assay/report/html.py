@@ -152,7 +152,7 @@ def _forest(result: Result) -> dict[str, Any] | None:
     against = result.gain.against if result.gain else None
     gains = sorted(result.gains, key=lambda g: (g.against != against, _last_if_missing(g)))
     axis = graphics.axis(gains)
-    digits = sorted(map(words.gain_digits, gains))[len(gains) // 2]
+    digits = min(map(words.gain_digits, gains))
     rows = []
     for gain in gains:
         estimate, within = words.gain_text(gain, digits)

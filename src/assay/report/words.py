@@ -123,9 +123,9 @@ def meaning(result: Result) -> str:
         )
     if result.verdict == "earned":
         return (
-            f"On rows that played no part in building it, the candidate does better than "
-            f"{against}, and chance does not explain it. Whether that is worth its cost is yours to weigh: "
-            "the costs stand in the table."
+            "On rows that played no part in building it, the candidate does better than "
+            f"{against}, and chance does not explain it. Whether that is worth its cost is yours "
+            "to weigh: the costs stand in the table."
         )
     if (
         result.verdict == "not_earned"
