@@ -1,0 +1,93 @@
+"""``assay list``: what there is, read from the tuples that everything else goes through."""
+
+import importlib
+import json
+from typing import Any
+
+import click
+
+from assay.cli.shell import printable
+
+# (need, its question, the tuples: what they hold, module, name)
+NEEDS = (
+    (
+        "anomaly",
+        "Does a network find the faults that monitoring misses?",
+        (
+            ("candidates", "assay.anomaly.candidates", "CANDIDATES"),
+            ("baselines", "assay.anomaly.baselines", "BASELINES"),
+            ("checks", "assay.anomaly.checks", "CHECKS"),
+        ),
+    ),
+    (
+        "compress",
+        "Does an autoencoder compress better than PCA at the same code size?",
+        (
+            ("candidates", "assay.compress.candidates", "CANDIDATES"),
+            ("baselines", "assay.compress.baselines", "BASELINES"),
+            ("checks", "assay.compress.checks", "CHECKS"),
+        ),
+    ),
+)
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON on stdout.")
+def command(*, as_json: bool) -> int:
+    """List the needs, the families of networks, the baselines and the checks."""
+    found = [
+        {"need": need, "question": question}
+        | {kind: entries(module, name) for kind, module, name in tuples}
+        for need, question, tuples in NEEDS
+    ]
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        click.echo(printable("\n\n".join(as_text(need) for need in found)))
+    return 0
+
+
+def entries(module: str, name: str) -> list[tuple[str, str]]:
+    """Return (name or code, a line about it) of each entry of a tuple.
+
+    Parameters
+    ----------
+    module, name : str
+        Where the tuple is.
+
+    Examples
+    --------
+    >>> entries("assay.anomaly.baselines", "BASELINES")[0][0]
+    'PCA Q'
+    """
+    return [_entry(item) for item in getattr(importlib.import_module(module), name)]
+
+
+def _entry(item: Any) -> tuple[str, str]:
+    if hasattr(item, "code"):
+        return f"{item.code}", f"{item.title} ({item.severity})"
+    return item.name, item.about
+
+
+def as_text(need: dict[str, Any]) -> str:
+    """Return one need for a reader.
+
+    Parameters
+    ----------
+    need : dict
+        An entry of what ``--json`` prints.
+
+    Examples
+    --------
+    >>> print(as_text({"need": "x", "question": "Why?", "checks": [("X01", "Leak (fail)")]}))
+    x: Why?
+      checks
+        X01  Leak (fail)
+    """
+    lines = [f"{need['need']}: {need['question']}"]
+    for kind, found in need.items():
+        if not isinstance(found, list):
+            continue
+        width = max((len(name) for name, _ in found), default=0)
+        lines += [f"  {kind}", *(f"    {name:<{width}}  {about}" for name, about in found)]
+    return "\n".join(lines)
