@@ -210,7 +210,7 @@ def _gain(observed, j, low, high, name, loss, level) -> Gain:
     """Fill in a Gain, with what would decide it."""
     c, b = float(observed[0]), float(observed[1 + j])
     estimate = 1.0 - c / b if b > 0 else (0.0 if c == 0 else -math.inf)
-    gain = Gain(estimate, low, high, name, loss=loss, level=level)
+    gain = Gain(estimate, float(low), float(high), name, loss=loss, level=level)
     return dataclasses.replace(gain, more_data=more_data(gain))
 
 
