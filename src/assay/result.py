@@ -198,6 +198,8 @@ class Result:
         Further tables (detection by kind of anomaly, results by file ...).
     notes : tuple of str
         What the reader must know beside the verdict (what could not be checked ...).
+    studies : tuple of (str, Result)
+        Where several files had a study each: the name and the result of each.
     model : object
         The fitted candidate, with ``save(folder)``. Not in ``result.json``.
     """
@@ -222,6 +224,7 @@ class Result:
     notes: tuple[str, ...] = ()
     tables: tuple[ExtraTable, ...] = ()
     arrays: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    studies: tuple[tuple[str, "Result"], ...] = dataclasses.field(default=(), repr=False)
     model: Any = dataclasses.field(default=None, repr=False, compare=False)
 
     def __str__(self):

@@ -6,21 +6,23 @@ everybody on it, run the checks, decide. What is split, scored and reported is t
 """
 
 import abc
+import contextlib
 import dataclasses
 import datetime
-import hashlib
 import importlib.metadata
-import json
+import inspect
 import platform
+import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from assay.checks import Check, run_checks
-from assay.errors import StudyError
-from assay.ledger import Ledger
-from assay.result import Contender, DataSummary, Gain, LedgerSummary, MetricInfo, Result
+from assay.errors import AssayError, StudyError
+from assay.ledger import Ledger, default_path, study_identity
+from assay.result import Contender, DataSummary, Gain, LedgerSummary, MetricInfo, Result, SplitSummary
 from assay.sealed import SealedTest
 from assay.verdict import decide
 
@@ -49,14 +51,13 @@ class Trained:
 class Parts:
     """The parts of the data: what is fitted on, what is chosen on, and the sealed test.
 
-    `fit` and `validation` are whatever the need works with; `sealed` is None where there is no
-    test part; `summary` says how the split was made.
+    `fit` and `validation` are whatever the need works with; `summary` says how the split was made.
     """
 
     fit: Any
     validation: Any
-    sealed: SealedTest | None
-    summary: Any
+    sealed: SealedTest
+    summary: SplitSummary
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,14 +103,16 @@ class AbstractNeed(abc.ABC):
 
     @abc.abstractmethod
     def score(self, trained: Trained, parts: Parts, test: Any) -> Any:
-        """Score one fitted estimator on the opened test part (None: there is no test part)."""
+        """Score one fitted estimator on the opened test part."""
 
     @abc.abstractmethod
-    def contender(self, scored: list[Any]) -> Contender:
+    def contender(self, test: Any, scored: list[Any]) -> Contender:
         """Sum up one method over its seeds."""
 
     @abc.abstractmethod
-    def compare(self, candidate: list[Any], baselines: list[Any], seed: int) -> Comparison:
+    def compare(
+        self, parts: Parts, test: Any, candidate: list[Any], baselines: list[Any], seed: int
+    ) -> Comparison:
         """Return the gains of the candidate (one entry a seed) over the baselines."""
 
     @abc.abstractmethod
@@ -117,8 +120,19 @@ class AbstractNeed(abc.ABC):
         """Return what the checks look at."""
 
     @abc.abstractmethod
-    def story(self, parts: Parts, test: Any, candidate: list[Any], baselines: list[Any]) -> Story:
+    def story(
+        self,
+        parts: Parts,
+        test: Any,
+        candidate: list[Any],
+        baselines: list[Any],
+        gain: Gain | None,
+    ) -> Story:
         """Return the title, the columns of the table, the notes and what the figures draw."""
+
+    @abc.abstractmethod
+    def model(self, candidate: list[Any]) -> Any:
+        """Return the fitted candidate as a user takes it along, with ``save(folder)``."""
 
     @abc.abstractmethod
     def data(self) -> DataSummary:
@@ -149,6 +163,54 @@ class Setting:
     progress: Callable[[str, float], None] = lambda text, share: None
 
 
+def run_in(
+    need: AbstractNeed,
+    *,
+    seed: int,
+    seeds: int,
+    margin: float,
+    folder: Any,
+    progress: Callable[[str, float], None] | None,
+) -> Result:
+    """Run a study whose files will go to `folder`; None keeps everything in memory.
+
+    The ledger is kept beside the folder. Checkpoints go to ``<folder>.partial`` and are removed
+    once the study is through, so that an interrupted one is resumed by running it again, and one
+    that cannot be run leaves nothing.
+    """
+    setting = Setting(seed=seed, seeds=seeds, margin=margin)
+    if progress is not None:
+        setting = dataclasses.replace(setting, progress=progress)
+    if folder is None:
+        return run_study(need, setting)
+    folder = Path(folder)
+    workspace = folder.with_name(folder.name + ".partial") / identity(need, setting)
+    ledger = Ledger(default_path(folder))
+    setting = dataclasses.replace(setting, ledger=ledger, workspace=workspace)
+    try:
+        result = run_study(need, setting)
+    except AssayError:
+        _clear(workspace)
+        raise
+    _clear(workspace)
+    return result
+
+
+def _clear(workspace: Path) -> None:
+    shutil.rmtree(workspace, ignore_errors=True)
+    with contextlib.suppress(OSError):  # other studies of the same folder may still be resumable
+        workspace.parent.rmdir()
+
+
+def checkpointed(estimator: Any, X: Any, checkpoint: Path | None) -> None:
+    """Fit `estimator` on `X`, with checkpoints where it knows how to keep them."""
+    if checkpoint is not None and "checkpoint" in inspect.signature(estimator.fit).parameters:
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        estimator.fit(X, checkpoint=checkpoint)
+    else:
+        estimator.fit(X)
+
+
 def _versions() -> dict[str, str]:
     names = ("jax", "equinox", "optax", "numpy", "scipy", "scikit-learn", "polars")
     found = {"assay": _version("assay"), "python": platform.python_version()}
@@ -164,25 +226,34 @@ def _version(name: str) -> str:
 
 def identity(need: AbstractNeed, setting: Setting) -> str:
     """Return the study's identity: equal settings have equal identities."""
-    told = {"need": need.need, "seed": setting.seed, "seeds": setting.seeds, **need.settings()}
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    told = {"need": need.need, "seed": setting.seed, "seeds": setting.seeds}
+    return study_identity(told | need.settings())
 
 
-def _train(need: AbstractNeed, method: Method, seed: int, parts: Parts, setting: Setting) -> Trained:
+def _train(
+    need: AbstractNeed, method: Method, seed: int, parts: Parts, setting: Setting
+) -> Trained:
     estimator = method.make(seed)
-    checkpoint = setting.workspace and setting.workspace / f"fit-{method.name}-{seed}"
+    name = re.sub(r"[^A-Za-z0-9]+", "-", method.name)[:60]
+    checkpoint = setting.workspace and setting.workspace / f"{name}-{seed}"
     start = time.perf_counter()
     rank = need.fit(estimator, parts, checkpoint)
     return Trained(method, seed, estimator, time.perf_counter() - start, rank)
 
 
-def _open(need: AbstractNeed, parts: Parts, setting: Setting) -> tuple[Any, LedgerSummary | None]:
-    if parts.sealed is None:
-        return None, None
-    ledger = setting.ledger or Ledger()
+def _open(need: AbstractNeed, sealed: SealedTest, setting: Setting) -> tuple[Any, LedgerSummary]:
+    """Open the test part once, and say how often its rows have been opened before."""
+    ledger = setting.ledger or Ledger(default_path())
     study = identity(need, setting)
-    summary = ledger.summary(parts.sealed, study=study)
-    return parts.sealed.open(ledger, study=study, need=need.need), summary
+    test = sealed.open(ledger, study=study, need=need.need)
+    summary = ledger.summary(
+        rows_hash=sealed.rows_hash,
+        n_rows=sealed.n_rows,
+        sketch=sealed.sketch,
+        study=study,
+        opening=sealed.opening,
+    )
+    return test, summary
 
 
 def run_study(need: AbstractNeed, setting: Setting) -> Result:
@@ -220,16 +291,18 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
         trained.append(_train(need, method, seed, parts, setting))
 
     setting.progress("opening the sealed test", 0.82)
-    test, ledger = _open(need, parts, setting)
+    test, ledger = _open(need, parts.sealed, setting)
     scored = [need.score(t, parts, test) for t in trained]
     ours, theirs = scored[len(baselines) :], scored[: len(baselines)]
     setting.progress("comparing", 0.9)
-    compared = need.compare(ours, theirs, setting.seed)
+    compared = need.compare(parts, test, ours, theirs, setting.seed)
+    setting.progress("running the checks", 0.95)
     findings = run_checks(need.checks, need.view(parts, test, ours, theirs))
     verdict = decide(compared.gain, findings, margin=setting.margin)
-    story = need.story(parts, test, ours, theirs)
-    ours_summary = need.contender(ours)
-    theirs_summary = tuple(need.contender([s]) for s in theirs)
+    Ledger(ledger.path).add_verdict(parts.sealed.opening, verdict.word)
+    story = need.story(parts, test, ours, theirs, compared.gain)
+    ours_summary = need.contender(test, ours)
+    theirs_summary = tuple(need.contender(test, [s]) for s in theirs)
     told = {"gain": compared.gain, "candidate": ours_summary, "baselines": theirs_summary}
     told |= {"findings": findings}
     setting.progress("done", 1.0)
@@ -238,8 +311,7 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
         title=story.title,
         verdict=verdict.word,
         sentence=need.verdict_sentence(verdict.word, verdict.sentence, told),
-        gain=compared.gain
-        and dataclasses.replace(compared.gain, more_data=verdict.more_data),
+        gain=compared.gain and dataclasses.replace(compared.gain, more_data=verdict.more_data),
         gains=compared.gains,
         candidate=ours_summary,
         baselines=theirs_summary,
@@ -257,5 +329,5 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
         notes=story.notes,
         tables=story.tables,
         arrays=story.arrays,
-        model=trained[len(baselines)].estimator,
+        model=need.model(ours),
     )

@@ -1,0 +1,10 @@
+"""What can be on trial: the networks by name, and whatever the user brings."""
+
+from typing import Any
+
+from assay.study import Method
+
+
+def candidate_method(options: Any, inputs: Any) -> Method:
+    """Return the candidate of a study as a method."""
+    raise NotImplementedError

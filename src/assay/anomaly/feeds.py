@@ -1,0 +1,170 @@
+"""What detectors see of each part: rows or windows, with what belongs to them beside."""
+
+import dataclasses
+
+import numpy as np
+from scipy import stats
+
+from assay.anomaly.inputs import Inputs
+from assay.anomaly.threshold import minimum_rows
+from assay.data import Table, windows
+from assay.errors import StudyError
+from assay.splits import block_holdout, holdout
+from assay.units import block_ids, block_length, codes, correlation_time
+
+_CALIBRATION_SHARE = 0.2
+_BLOCKS = 5
+_FEWEST_GROUPS = 8
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Feed:
+    """One part as a detector sees it.
+
+    `X` is (n, p): rows, or windows laid flat. `rows` are row numbers in the source (of a window:
+    its last row); the rest is as in `assay.data.Table` and may be None.
+    """
+
+    X: np.ndarray
+    rows: np.ndarray
+    labels: np.ndarray | None
+    kinds: np.ndarray | None
+    times: np.ndarray | None
+    groups: np.ndarray | None
+
+    def __len__(self):
+        return len(self.X)
+
+
+def feed(table: Table, *, window: int | None, step: int, what: str) -> Feed:
+    """Return the rows of `table`, or its windows where `window` is given.
+
+    Raises
+    ------
+    StudyError
+        If no window fits.
+    """
+    if window is None:
+        return Feed(
+            table.X, table.row_numbers, table.labels, table.kinds, table.times, table.groups
+        )
+    runs = _runs(table)
+    cut = windows(table.X, table.times, window=window, step=step, groups=runs)
+    if len(cut.X) == 0:
+        raise StudyError(
+            f"No window of {window} rows fits into the {what} ({table.n_rows} rows).",
+            hint="Ask for a shorter window, or give longer records.",
+        )
+    last = np.asarray(cut.last)
+
+    def at(values):
+        return None if values is None else values[last]
+
+    labels, kinds = table.labels, at(table.kinds)
+    if labels is not None:
+        # A window that holds an anomalous row is anomalous, wherever in it the row lies.
+        total = np.concatenate([[0], np.cumsum(labels)])
+        labels = total[last + 1] > total[last + 1 - window]
+    return Feed(cut.X, table.row_numbers[last], labels, kinds, at(table.times), at(table.groups))
+
+
+def _runs(table: Table) -> np.ndarray:
+    """Return an id for each run of neighbouring rows of one group: no window crosses its border."""
+    jump = np.diff(table.row_numbers) != 1
+    if table.groups is not None:
+        jump |= table.groups[1:] != table.groups[:-1]
+    return np.concatenate([[0], np.cumsum(jump)])
+
+
+def split_normal(
+    inputs: Inputs, *, rate: float, window: int | None, step: int, seed: int
+) -> tuple[Feed, Feed, str]:
+    """Split the normal rows into what is fitted on and what the threshold is set on.
+
+    Returns
+    -------
+    fit, calibration : Feed
+    rule : str
+        How it was done, in a sentence.
+
+    Raises
+    ------
+    StudyError
+        If there are too few rows for the asked false-alarm rate.
+    """
+
+    def seen(table, what):
+        return feed(table, window=window, step=step, what=what)
+
+    rows, needed = inputs.normal, minimum_rows(rate)
+    if inputs.calibration is not None:
+        rule = "threshold from the calibration rows given"
+        fit, held = seen(rows, "normal rows"), seen(inputs.calibration, "calibration rows")
+        return fit, _enough(held, needed, rate), rule
+    n = rows.n_rows // (step if window else 1)
+    # Twice the bare minimum, so that the threshold is not simply the largest score.
+    share = min(0.5, max(_CALIBRATION_SHARE, 2.2 * needed / max(n, 1)))
+    if n * 0.5 < needed or n < 8:
+        raise StudyError(
+            f"A false-alarm rate of {rate:g} needs at least {needed} normal rows for the threshold "
+            f"and as many to learn from; there are {n}.",
+            hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate of "
+            f"at least {_supported(n)}.",
+        )
+    if rows.times is not None or window is not None:
+        gap = window or 0
+        first, second = block_holdout(rows.n_rows, share, _BLOCKS, gap, seed)
+        rule = f"{share:.0%} of the normal record held out in {_BLOCKS} blocks for the threshold"
+    else:
+        first, second = holdout(rows.n_rows, share, seed)
+        rule = f"{share:.0%} of the normal rows held out at random for the threshold"
+    fit = seen(rows.take(first), "normal rows to learn from")
+    held = seen(rows.take(second), "normal rows for the threshold")
+    return fit, _enough(held, needed, rate), rule
+
+
+def _supported(n: int) -> str:
+    return f"{1 / (n // 2 + 1):.2g}" if n >= 2 else "1"
+
+
+def _enough(held: Feed, needed: int, rate: float) -> Feed:
+    if len(held) < needed:
+        raise StudyError(
+            f"A false-alarm rate of {rate:g} needs at least {needed} held-out normal rows or "
+            f"windows for the threshold; there are {len(held)}.",
+            hint=f"Give more normal rows, or ask for a false-alarm rate of at least "
+            f"{1 / (len(held) + 1):.2g}.",
+        )
+    return held
+
+
+def unit_of(part: Feed) -> str:
+    """Return what is drawn independently in a part: ``"group"``, ``"block"`` or ``"row"``."""
+    if part.groups is not None and len(np.unique(part.groups)) >= _FEWEST_GROUPS:
+        return "group"
+    return "block" if part.times is not None else "row"
+
+
+def blocks_of(part: Feed, scores: np.ndarray | None) -> np.ndarray:
+    """Return an id per row of what is drawn independently.
+
+    Rows each for themselves; groups where there are enough of them; else blocks of a series that
+    are long against the correlation time of the candidate's scores (of the data's first principal
+    column where there are none yet).
+    """
+    unit, n = unit_of(part), len(part)
+    if unit == "row":
+        return np.arange(n)
+    if unit == "group":
+        return codes(part.groups, n, name="groups")[0]
+    starts = None if part.groups is None else codes(part.groups, n, name="groups")[0]
+    signal = _signal(part) if scores is None else stats.rankdata(scores)
+    tau = correlation_time(signal, starts=starts)
+    return block_ids(n, block_length(n, tau), groups=starts)
+
+
+def _signal(part: Feed) -> np.ndarray:
+    """Return the distance of each row from the median row, as ranks: what a detector follows."""
+    spread = part.X.std(axis=0)
+    centred = (part.X - np.median(part.X, axis=0)) / np.where(spread > 0, spread, 1.0)
+    return stats.rankdata(np.einsum("ij,ij->i", centred, centred))

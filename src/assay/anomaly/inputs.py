@@ -1,0 +1,250 @@
+"""From what the user hands over to normal rows, test rows and, where given, calibration rows."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.data import Table, as_labels, concat, read_table
+from assay.errors import DataError, StudyError, did_you_mean
+from assay.splits import holdout
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """Which columns are which; `None` and empty tuples mean: not given."""
+
+    label: str | None = None
+    kind: str | None = None
+    time: str | None = None
+    group: str | None = None
+    drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    intervals: Any = None
+    intervals_file: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Inputs:
+    """Normal rows to learn from, rows to judge, and how they were told apart.
+
+    `calibration` is None where the threshold's rows are to be split off the normal ones.
+    `sources` are the names of the files of normal and calibration rows and of rows to judge;
+    None where the rows were split off the normal ones.
+    """
+
+    normal: Table
+    test: Table
+    calibration: Table | None
+    rule: str
+    notes: tuple[str, ...]
+    sources: tuple[tuple[str, ...] | None, ...] = ()
+
+
+def gather(
+    normal: Any,
+    test: Any,
+    labels: Any,
+    calibration: Any,
+    reading: Reading,
+    *,
+    normal_rows: int | None,
+    seed: int,
+) -> Inputs:
+    """Read everything and tell normal rows from rows to judge.
+
+    Parameters
+    ----------
+    normal, test, calibration : table source, or a list of them, or None
+        Whatever `assay.data.read_table` takes.
+    labels : array of shape (n_test_rows,) or None
+        Labels of the test rows, where `reading` names no column for them.
+    reading : Reading
+    normal_rows : int or None
+        The first rows of each file of `normal` are normal, the others are judged.
+    seed : int
+        Draws which normal rows are kept for the test where one labelled file is all there is.
+
+    Returns
+    -------
+    Inputs
+
+    Raises
+    ------
+    DataError, StudyError
+        When a file cannot be read, or nothing says which rows are normal.
+    """
+    if normal_rows is not None and test is not None:
+        raise StudyError(
+            "Normal rows are either the first `normal_rows` of each file, or a file of their own.",
+            hint="Leave out one of --normal-rows and --test.",
+        )
+    judged_too = test is None
+    found = [_read(s, reading, needs_label=judged_too) for s in _listed(normal)]
+    if judged_too:
+        _all_there(found, reading)
+        one = _with_intervals(concat(found), reading)
+        one = one if labels is None else _labelled(one, labels)
+        apart = _tell_apart(one, normal_rows, seed)
+        return dataclasses.replace(apart, sources=(_names(found), None, None))
+    rows = concat(found)
+    tests = [_read(s, reading, needs_label=True, like=rows) for s in _listed(test)]
+    _all_there(found + tests, reading)
+    judged = _with_intervals(concat(tests), reading)
+    judged = judged if labels is None else _labelled(judged, labels)
+    rows, notes = _without_faults(rows)
+    held = None
+    if calibration is not None:
+        held = concat(
+            [_read(s, reading, needs_label=False, like=rows) for s in _listed(calibration)]
+        )
+        held, more = _without_faults(held)
+        notes += more
+    rule = f"normal rows from {_short(rows.source)}, rows to judge from {_short(judged.source)}"
+    return Inputs(
+        rows, judged, held, rule, tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
+    )
+
+
+def _listed(source):
+    if (
+        isinstance(source, (list, tuple))
+        and source
+        and not isinstance(source[0], (list, tuple, float, int))
+    ):
+        return list(source)
+    return [source]
+
+
+def _names(tables):
+    return tuple(dict.fromkeys(table.source for table in tables))
+
+
+def _short(source):
+    names = source.split(", ")
+    return source if len(names) < 4 else f"{names[0]} and {len(names) - 1} more files"
+
+
+def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | None = None) -> Table:
+    """Read one source; special columns that a file of normal rows need not have are optional."""
+    if isinstance(source, Table):
+        return source if like is None else source.select(like.columns)
+    optional = {"drop"} if needs_label else {"drop", "label", "kind"}
+    columns = reading.columns or (like.columns if like is not None else None)
+    return read_table(
+        source,
+        columns=columns,
+        drop=reading.drop,
+        label=reading.label,
+        time=reading.time,
+        group=reading.group,
+        kind=reading.kind,
+        optional=optional,
+    )
+
+
+def _labelled(table: Table, labels: Any) -> Table:
+    return dataclasses.replace(table, labels=as_labels(labels, name="labels", n_rows=table.n_rows))
+
+
+def _with_intervals(table: Table, reading: Reading) -> Table:
+    """Label the rows whose time lies in one of the given intervals."""
+    if reading.intervals is None:
+        return table
+    if table.times is None:
+        raise StudyError(
+            "Labelled intervals need the time of each row.",
+            hint="Name the column with --time (`time=` in Python).",
+        )
+    label = np.zeros(table.n_rows, bool)
+    for low, high in _intervals_for(table.source, reading.intervals):
+        label |= (table.times >= low) & (table.times <= high)
+    note = f"{int(label.sum())} rows lie in the labelled intervals."
+    return dataclasses.replace(table, labels=label, notes=(*table.notes, note))
+
+
+def _intervals_for(source: str, intervals: Any) -> list[tuple[Any, Any]]:
+    """Return the intervals of one file; a mapping is looked up by the end of its path."""
+    if isinstance(intervals, dict):
+        name = Path(source).name
+        near = [key for key in intervals if Path(key).name == name]
+        if not near:
+            raise DataError(
+                f"The labelled intervals have no entry for '{name}'.",
+                hint=f"They have: {', '.join(sorted(intervals)[:5])} ...",
+            )
+        intervals = intervals[near[0]]
+    try:
+        return [
+            (np.datetime64(str(a)[:26], "us"), np.datetime64(str(b)[:26], "us"))
+            for a, b in intervals
+        ]
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"The labelled intervals must be pairs of times, e.g. [start, end]: {error}.",
+            hint='Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].',
+        ) from error
+
+
+def _without_faults(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """Leave labelled faults out of normal rows, and say so."""
+    if table.labels is None or not table.labels.any():
+        return table, ()
+    keep = ~table.labels
+    if not keep.any():
+        raise DataError(
+            f"Every row of '{_short(table.source)}' is labelled as an anomaly.",
+            hint="The first files must hold normal operation; check the label column.",
+        )
+    note = f"{int((~keep).sum())} rows labelled as anomalies were left out of the normal rows."
+    return table.take(np.flatnonzero(keep)), (note,)
+
+
+def _tell_apart(table: Table, normal_rows: int | None, seed: int) -> Inputs:
+    """Split one source into normal rows and rows to judge."""
+    if normal_rows is not None:
+        if normal_rows >= table.n_rows:
+            raise StudyError(
+                f"`normal_rows` is {normal_rows}, but '{_short(table.source)}' has only "
+                f"{table.n_rows} rows.",
+                hint="Ask for fewer normal rows, so that some are left to judge.",
+            )
+        first = table.take(np.arange(normal_rows))
+        rows, notes = _without_faults(first)
+        rule = f"the first {normal_rows} rows are normal, the rows after them are judged"
+        rest = table.take(np.arange(normal_rows, table.n_rows))
+        return Inputs(rows, rest, None, rule, (*notes, *table.notes))
+    series = table.times is not None
+    if table.labels is None:
+        n = table.n_rows
+        if series:
+            a, b = np.arange(int(0.8 * n)), np.arange(int(0.8 * n), n)
+        else:
+            a, b = holdout(n, 0.2, seed)
+        where = "the last fifth of the record" if series else "a fifth of the rows, drawn at random"
+        rule = f"no labels: all rows are taken for normal, and {where} is judged"
+        return Inputs(table.take(a), table.take(b), None, rule, table.notes)
+    normal = np.flatnonzero(~table.labels)
+    if len(normal) < 4:
+        raise DataError(
+            f"'{_short(table.source)}' has only {len(normal)} rows labelled as normal.",
+            hint="Check that the label column is 0 (or 'normal') for normal rows.",
+        )
+    if series:
+        cut = normal[len(normal) // 2]
+        a, b = normal[normal < cut], np.arange(cut, table.n_rows)
+        b = np.union1d(b, np.flatnonzero(table.labels))
+        rule = "the first half of the normal rows in time is learnt from, the rest is judged"
+    else:
+        first, _ = holdout(len(normal), 0.5, seed)
+        a = normal[first]
+        b = np.setdiff1d(np.arange(table.n_rows), a)
+        rule = "half of the normal rows, drawn at random, is learnt from; the rest is judged"
+    return Inputs(table.take(a), table.take(b), None, rule, table.notes)
+
+
+def several(source: Any) -> Sequence[Any]:
+    """Return the sources as a list, one entry a file."""
+    return _listed(source)

@@ -1,0 +1,198 @@
+"""Several studies of one kind, one a file, pooled into one result."""
+
+import collections
+import dataclasses
+
+import numpy as np
+
+from assay.anomaly.gain import LOSS
+from assay.bootstrap import bootstrap_gain
+from assay.errors import StudyError
+from assay.result import (
+    Contender,
+    Cost,
+    ExtraTable,
+    Finding,
+    Gain,
+    Part,
+    Result,
+    SplitSummary,
+)
+from assay.verdict import decide
+
+# Worst last: what a check found in one file counts for all of them.
+_OUTCOMES = ("not_applicable", "pass", "error", "warn", "fail")
+
+
+def pool(results: tuple[tuple[str, Result], ...], *, margin: float = 0.0, seed: int = 0) -> Result:
+    """Pool studies of several files with the same methods into one result.
+
+    Files are what is drawn again: each counts once, however many rows it has, and the interval of
+    the pooled gain says how it would scatter over other files of the same kind.
+
+    Parameters
+    ----------
+    results : tuple of (str, Result), at least two
+        The files' names and their studies.
+    margin : float [-]
+        The relative gain that is asked for.
+    seed : int
+        Draws the bootstrap.
+
+    Returns
+    -------
+    Result
+        Metrics are means over files, findings the worst over files with the number of files in
+        their sentence. It has no model: each file has its own.
+
+    Raises
+    ------
+    StudyError
+        If there are fewer than two files, or their methods differ.
+    """
+    names = tuple(name for name, _ in results)
+    studies = tuple(study for _, study in results)
+    if len(studies) < 2:
+        raise StudyError(
+            f"Pooling takes at least two files, got {len(studies)}.", hint="Give more files."
+        )
+    methods = {(s.candidate.name, *(b.name for b in s.baselines)) for s in studies}
+    if len(methods) > 1:
+        raise StudyError(
+            "The files were studied with different methods, so they cannot be pooled.",
+            hint="Study them in one command.",
+        )
+    gain, gains = _gains(studies, seed)
+    findings = _findings(names, studies)
+    verdict = decide(gain, findings, margin=margin)
+    first = studies[0]
+    return dataclasses.replace(
+        first,
+        title=f"{len(studies)} files, one study each, pooled",
+        verdict=verdict.word,
+        sentence=f"Over {len(studies)} files: {verdict.sentence}",
+        gain=gain and dataclasses.replace(gain, more_data=verdict.more_data),
+        gains=gains,
+        candidate=_contender([s.candidate for s in studies]),
+        baselines=tuple(
+            _contender([s.baselines[j] for s in studies]) for j in range(len(first.baselines))
+        ),
+        findings=findings,
+        split=_split(names, studies),
+        data=dataclasses.replace(
+            first.data,
+            sources=tuple(source for s in studies for source in s.data.sources),
+            rows=sum(s.data.rows for s in studies),
+            notes=tuple(dict.fromkeys(note for s in studies for note in s.data.notes)),
+        ),
+        ledger=max((s.ledger for s in studies if s.ledger), key=_openings, default=None),
+        seconds=sum(s.seconds for s in studies),
+        notes=tuple(dict.fromkeys(note for s in studies for note in s.notes)),
+        tables=(_by_file(names, studies),),
+        arrays={},
+        model=None,
+    )
+
+
+def _openings(ledger) -> int:
+    return ledger.openings
+
+
+def _losses(study: Result) -> list[float]:
+    return [c.metrics.get("loss", np.nan) for c in (study.candidate, *study.baselines)]
+
+
+def _gains(studies, seed) -> tuple[Gain | None, tuple[Gain, ...]]:
+    """Return the gain over the best baseline and over each, with files as units."""
+    losses = np.array([_losses(s) for s in studies])
+    losses = losses[np.isfinite(losses).all(axis=1)]  # files without labelled rows judge nothing
+    if len(losses) < 2:
+        return None, ()
+
+    def statistic(weights):
+        mean = weights @ losses / weights.sum()
+        return mean[0], mean[1:]
+
+    names = tuple(b.name for b in studies[0].baselines)
+    return bootstrap_gain(statistic, len(losses), names=names, loss=LOSS, seed=seed)
+
+
+def _contender(each: list[Contender]) -> Contender:
+    """Return means over files of one method; the spread is the one over files."""
+    keys = [k for k in each[0].metrics if all(k in c.metrics for c in each)]
+    values = {k: np.array([c.metrics[k] for c in each], dtype=np.float64) for k in keys}
+    return Contender(
+        name=each[0].name,
+        metrics={k: float(v.mean()) for k, v in values.items()},
+        cost=Cost(
+            float(np.mean([c.cost.fit_s for c in each])),
+            float(np.mean([c.cost.predict_us for c in each])),
+            each[0].cost.parameters,
+        ),
+        spread={k: float(v.std(ddof=1)) for k, v in values.items()},
+        settings=each[0].settings,
+        status=f"Mean over {len(each)} files; the spread is the one over files.",
+        about=each[0].about,
+    )
+
+
+def _findings(names, studies) -> tuple[Finding, ...]:
+    """Return for each check the worst finding over the files, and in how many it came up."""
+    found = collections.defaultdict(list)
+    for name, study in zip(names, studies, strict=True):
+        for finding in study.findings:
+            found[finding.code].append((name, finding))
+    return tuple(_worst(each, len(studies)) for each in found.values())
+
+
+def _worst(each: list[tuple[str, Finding]], n_files: int) -> Finding:
+    name, worst = max(each, key=lambda pair: _OUTCOMES.index(pair[1].outcome))
+    alike = sum(f.outcome == worst.outcome for _, f in each)
+    if worst.outcome in ("pass", "not_applicable"):
+        said = f"In {alike} of {n_files} files, for example {name}: {worst.sentence}"
+    else:
+        said = f"{alike} of {n_files} files, the first is {name}: {worst.sentence}"
+    return dataclasses.replace(worst, sentence=said)
+
+
+def _split(names, studies) -> SplitSummary:
+    """Return the parts of all files together."""
+    parts = []
+    for at, part in enumerate(studies[0].split.parts):
+        rows = sum(s.split.parts[at].rows for s in studies)
+        parts.append(Part(part.name, rows, f"{len(names)} files", part.use))
+    return SplitSummary(tuple(parts), f"in each file: {studies[0].split.rule}", "file")
+
+
+def _by_file(names, studies) -> ExtraTable:
+    """Return a row a file: the verdict, the candidate and its strongest baseline."""
+    rows = []
+    for name, study in zip(names, studies, strict=True):
+        ours = study.candidate.metrics
+        against = study.gain.against if study.gain else ""
+        theirs = next((b.metrics for b in study.baselines if b.name == against), {})
+        rows.append(
+            (
+                name,
+                study.verdict.replace("_", " "),
+                ours.get("false_alarm_rate"),
+                ours.get("detection_rate"),
+                ours.get("loss"),
+                against,
+                theirs.get("loss"),
+            )
+        )
+    return ExtraTable(
+        "By file",
+        (
+            ("file", ""),
+            ("verdict", ""),
+            ("false alarms", "-"),
+            ("detected", "-"),
+            ("missed + false", "-"),
+            ("strongest baseline", ""),
+            ("its missed + false", "-"),
+        ),
+        tuple(rows),
+        "Each file has a study of its own in the folder `files`.",
+    )

@@ -1,0 +1,356 @@
+"""Does an autoencoder compress these rows better than principal components of the same size?"""
+
+import dataclasses
+import functools
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.compress.autoencoder import Autoencoder
+from assay.compress.baselines import PCA, principal_axes
+from assay.compress.brought import bring
+from assay.compress.checks import CHECKS
+from assay.compress.inputs import Reading, Split, read, split
+from assay.compress.view import CompressView
+from assay.data import Scaler, Table, profile
+from assay.errors import StudyError
+from assay.result import Contender, Cost, MetricInfo, Part, Result, SplitSummary
+from assay.sealed import SealedTest
+from assay.study import (
+    AbstractNeed,
+    Comparison,
+    Method,
+    Parts,
+    Story,
+    Trained,
+    run_in,
+    checkpointed,
+)
+from assay.verdict import paired_gain
+
+METRICS = (
+    MetricInfo("mse", "mean squared error", "scaled units²", "lower"),
+    MetricInfo("explained", "variance explained", "-", "higher"),
+    MetricInfo("median_error", "median row error", "scaled units²", "lower", role="detail"),
+    MetricInfo("worst_error", "99th percentile of row errors", "scaled units²", "lower", "detail"),
+)
+
+
+class CompressStudy:
+    """Put an autoencoder to the test against PCA with a code of the same size.
+
+    Parameters
+    ----------
+    data : table source, or a list of them
+        A path (CSV of any dialect, Parquet, NPZ, HDF5), a data frame, an array of shape (n, d).
+        Several files count as groups.
+    test : table source, optional
+        Test rows; by default a quarter of `data` is sealed.
+    code_size : int, optional
+        Numbers in a code, 1 to d - 1; by default what PCA needs for 90 % of the variance.
+    candidate : object, function or array, optional
+        What is on trial instead of the default `Autoencoder`: an object with ``fit``,
+        ``transform`` and ``inverse_transform`` (or ``reconstruct``), a function from rows to
+        reconstructed rows, or an array (or file) of reconstructed test rows.
+    scaling : {"standard", "none", "unit"}
+        How columns are scaled; errors are in scaled units.
+    time, group, drop, columns
+        Names of the time and group columns, of columns to leave out, of the only ones to use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.random.default_rng(0).uniform(-1, 1, 400)
+    >>> study = CompressStudy(np.c_[t, t**2, t**3], code_size=1)
+    >>> study.run(seeds=1).need  # doctest: +SKIP
+    'compress'
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        test: Any = None,
+        *,
+        code_size: int | None = None,
+        candidate: Any = None,
+        scaling: str = "standard",
+        time: str | None = None,
+        group: str | None = None,
+        drop: tuple[str, ...] = (),
+        columns: tuple[str, ...] = (),
+        checks: tuple = CHECKS,
+    ):
+        reading = Reading(time, group, tuple(drop), tuple(columns))
+        table = read(data, reading)
+        self._need = CompressNeed(
+            table=table,
+            given=None if test is None else read(test, reading, like=table),
+            code_size=code_size,
+            brought=candidate,
+            scaling=scaling,
+            checks_=tuple(checks),
+            reading=reading,
+        )
+
+    def run(
+        self,
+        seed: int = 0,
+        *,
+        seeds: int = 3,
+        margin: float = 0.0,
+        folder: Any = None,
+        progress: Any = None,
+    ) -> Result:
+        """Run the study.
+
+        Parameters
+        ----------
+        seed : int
+            First seed; draws the split too.
+        seeds : int
+            How many times the candidate is fitted.
+        margin : float [-]
+            The relative gain that is asked for.
+        folder : path, optional
+            Where the files of the run will go: the ledger is kept beside it, and an interrupted
+            run is resumed from there.
+        progress : callable, optional
+            Called with a sentence and the share done in [0, 1].
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        DataError, StudyError
+            If the data cannot carry the study.
+        """
+        return run_in(
+            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """One fitted method on the test rows: error of each row [scaled units squared].
+
+    `floor` is the mean error of the mean row of the fit part.
+    """
+
+    trained: Trained
+    errors: np.ndarray
+    floor: float
+    predict_us: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompressNeed(AbstractNeed):
+    """The pieces of a compress study that the flow asks for."""
+
+    need: ClassVar[str] = "compress"
+
+    table: Table
+    given: Table | None
+    code_size: int | None
+    brought: Any
+    scaling: str
+    checks_: tuple
+    reading: Reading
+
+    @property
+    def checks(self):
+        """Return the checks of this study."""
+        return self.checks_
+
+    @functools.cached_property
+    def size(self) -> int:
+        """Return the code size, chosen by PCA's 90 % of the variance where it was not given."""
+        d = self.table.n_columns
+        if self.code_size is None:
+            if d < 2:
+                raise StudyError(
+                    "Compressing needs at least two columns, got one.",
+                    hint="Name more columns, or lay the record out in windows.",
+                )
+            axes = principal_axes(self.table.X, Scaler.fit(self.table.X, self.scaling))
+            return min(axes.count(0.9), d - 1)
+        if not 1 <= self.code_size < 4 * d:
+            raise StudyError(
+                f"`code_size` must be between 1 and {4 * d - 1}, got {self.code_size}.",
+                hint=f"A code smaller than the {d} columns compresses; {max(d // 4, 1)} is a start.",
+            )
+        return self.code_size
+
+    def split(self, seed):
+        """Split by groups, blocks of time or rows, and seal the test part."""
+        made: Split = split(self.table, self.given, seed)
+        sealed = SealedTest.of(made.test.X, made.test)
+        summary = SplitSummary(
+            (
+                Part("fit", made.fit.n_rows, made.fit.source, "the methods are fitted on it"),
+                Part("validation", made.validation.n_rows, made.fit.source, "ranks the baselines"),
+                Part("test", made.test.n_rows, made.test.source, "sealed, opened once, scored"),
+            ),
+            made.rule,
+            _unit(made.test),
+        )
+        return Parts(made.fit, made.validation, sealed, summary)
+
+    def methods(self):
+        """Return the autoencoder (or what was brought) and PCA at the same size."""
+        if self.brought is None or isinstance(self.brought, str):
+            candidate = Method("Autoencoder", self._autoencoder, "A network with a bottleneck.")
+        else:
+            candidate = bring(self.brought, size=self.size, scaling=self.scaling)
+        pca = Method("PCA", lambda seed: PCA(code_size=self.size, scaling=self.scaling), PCA.about)
+        mean = Method("Mean row", lambda seed: MeanRow(), "The mean of the rows: the floor.")
+        return candidate, (pca, mean)
+
+    def _autoencoder(self, seed):
+        return Autoencoder(code_size=self.size, scaling=self.scaling, random_state=seed)
+
+    def fit(self, estimator, parts, checkpoint: Path | None):
+        """Fit on the fit part; the rank is the mean validation error."""
+        checkpointed(estimator, parts.fit.X, checkpoint)
+        if getattr(estimator, "only_test", False):
+            return None
+        return float(np.mean(self._errors(estimator, parts.validation.X, self._scaler(parts))))
+
+    def _scaler(self, parts):
+        return Scaler.fit(parts.fit.X, self.scaling)
+
+    def _errors(self, estimator, X, scaler):
+        return np.mean(((X - estimator.reconstruct(X)) / scaler.scale) ** 2, axis=1)
+
+    def score(self, trained, parts, test):
+        """Return the error of every test row."""
+        scaler = self._scaler(parts)
+        start = time.perf_counter()
+        errors = self._errors(trained.estimator, test.X, scaler)
+        spent = time.perf_counter() - start
+        floor = float(np.mean(((test.X - parts.fit.X.mean(axis=0)) / scaler.scale) ** 2))
+        return Scored(trained, errors, floor, 1e6 * spent / len(errors))
+
+    def contender(self, test, scored):
+        """Return means over seeds, and the spread where there are several."""
+        del test
+        errors = np.array([s.errors for s in scored])
+        floor = scored[0].floor
+        each = {
+            "mse": errors.mean(axis=1),
+            "explained": 1.0 - errors.mean(axis=1) / floor if floor > 0 else np.full(len(errors), np.nan),
+            "median_error": np.median(errors, axis=1),
+            "worst_error": np.quantile(errors, 0.99, axis=1),
+        }
+        first = scored[0].trained
+        estimator = first.estimator
+        return Contender(
+            name=first.method.name,
+            metrics={k: float(np.mean(v)) for k, v in each.items()},
+            cost=Cost(
+                float(np.mean([s.trained.fit_s for s in scored])),
+                float(np.mean([s.predict_us for s in scored])),
+                getattr(estimator, "n_parameters_", None),
+            ),
+            spread={k: float(np.std(v, ddof=1)) for k, v in each.items()} if len(scored) > 1 else {},
+            settings=estimator.settings(),
+            status=getattr(estimator, "status_", ""),
+            about=first.method.about,
+        )
+
+    def compare(self, parts, test, candidate, baselines, seed):
+        """Return the paired gain over the baseline that validation ranks first."""
+        del parts, seed  # the interval is in closed form
+        units, blocks = _resampled(test)
+        losses = np.array([s.errors for s in candidate])
+        gains = tuple(
+            paired_gain(
+                losses,
+                b.errors,
+                against=b.trained.method.name,
+                loss="mean squared error of a test row",
+                units=units,
+                blocks=blocks,
+            )
+            for b in baselines
+        )
+        best = int(np.argmin([b.trained.rank for b in baselines]))
+        return Comparison(gains[best], gains)
+
+    def view(self, parts, test, candidate, baselines):
+        """Return what the checks look at."""
+        return CompressView(
+            fit=parts.fit.X,
+            validation=parts.validation.X,
+            test=test.X,
+            scaler=self._scaler(parts),
+            code_size=self.size,
+            candidate=tuple(s.trained.estimator for s in candidate),
+            candidate_errors=np.array([s.errors for s in candidate]),
+            pca=baselines[0].trained.estimator,
+            pca_errors=baselines[0].errors,
+            floor_errors=baselines[-1].errors,
+        )
+
+    def model(self, candidate):
+        """Return the first seed's network."""
+        return candidate[0].trained.estimator
+
+    def story(self, parts, test, candidate, baselines, gain):
+        """Return the title and what the figures draw."""
+        del gain
+        estimator = candidate[0].trained.estimator
+        arrays = {
+            "row_number": test.row_numbers,
+            "row_error": candidate[0].errors,
+            "row_error_pca": baselines[0].errors,
+            "column_name": np.array(self.table.columns, dtype=object),
+            "column_error": self._by_column(estimator, test.X, parts),
+            "column_error_pca": self._by_column(baselines[0].trained.estimator, test.X, parts),
+        }
+        arrays |= curve_of(estimator)
+        title = f"{self.table.source}: {self.table.n_columns} columns in a code of {self.size}"
+        notes = tuple(getattr(estimator, "unchecked", ()))
+        return Story(title, METRICS, notes, arrays)
+
+    def _by_column(self, estimator, X, parts):
+        scale = self._scaler(parts).scale
+        return np.mean(((X - estimator.reconstruct(X)) / scale) ** 2, axis=0)
+
+    def data(self):
+        """Return the files, columns, notes and profile."""
+        return self.table.summary(profile=profile(self.table.X))
+
+    def settings(self):
+        """Return what is needed to run it again."""
+        return {
+            "data": self.table.source,
+            "test": None if self.given is None else self.given.source,
+            "code_size": self.size,
+            "scaling": self.scaling,
+            "candidate": self.brought if isinstance(self.brought, str) else None,
+            **dataclasses.asdict(self.reading),
+        }
+
+
+def _resampled(test: Table) -> tuple[np.ndarray | None, str | None]:
+    """Return what was drawn independently: groups, blocks of time, or (None, None) for rows."""
+    unit = _unit(test)
+    return (test.groups if unit == "group" else None), ("auto" if unit == "block" else None)
+
+
+def _unit(test: Table) -> str:
+    if test.groups is not None and len(np.unique(test.groups)) > 1:
+        return "group"
+    return "block" if test.times is not None else "row"
+
+
+def curve_of(estimator) -> dict[str, np.ndarray]:
+    """Return the loss curve that a network keeps, as the figures want it."""
+    history = getattr(estimator, "history_", None)
+    if not history or len(history.get("step", ())) == 0:
+        return {}
+    return {f"history_{key}": np.asarray(history[key]) for key in history}
