@@ -2,10 +2,14 @@
 
 import collections
 import dataclasses
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from assay.anomaly.gain import LOSS
+from assay.anomaly.inputs import Reading
+from assay.anomaly.study import AnomalyStudy
 from assay.bootstrap import bootstrap_gain
 from assay.errors import StudyError
 from assay.result import (
@@ -22,6 +26,86 @@ from assay.verdict import decide
 
 # Worst last: what a check found in one file counts for all of them.
 _OUTCOMES = ("not_applicable", "pass", "error", "warn", "fail")
+
+
+@dataclasses.dataclass(frozen=True)
+class FileStudies:
+    """The study of each file, by name; stands where the result of one study has its model."""
+
+    studies: tuple[tuple[str, Result], ...]
+
+    def save(self, folder: Path) -> None:
+        """Write each study, with its report and its model, into a folder of its own."""
+        for name, study in self.studies:
+            study.save(Path(folder) / name)
+
+
+def run_files(
+    sources: list[str],
+    reading: Reading,
+    normal_rows: int,
+    options: dict[str, Any],
+    settings: dict[str, Any],
+) -> Result:
+    """Run one study a file, the first rows of each being its normal ones, and pool them.
+
+    Parameters
+    ----------
+    sources : list of str
+        Files, at least two.
+    reading : Reading
+    normal_rows : int
+    options, settings : dict
+        What `AnomalyStudy.from_reading` and `AnomalyStudy.run` take.
+
+    Returns
+    -------
+    Result
+        Its model is a `FileStudies`: saving it writes the study of each file.
+
+    Raises
+    ------
+    DataError, StudyError
+        If one of the files cannot carry its study; nothing is written then.
+    """
+    folder, progress, studies = settings["folder"], settings["progress"], []
+    for done, (name, source) in enumerate(zip(short_names(sources), sources, strict=True)):
+
+        def told(text: str, share: float, done: int = done, name: str = name) -> None:
+            progress(f"{name}: {text}", (done + share) / len(sources))
+
+        study = AnomalyStudy.from_reading(
+            source, None, reading, calibration=None, normal_rows=normal_rows, **options
+        )
+        # A sibling, so that its ledger is the one beside the folder of the whole.
+        beside = None if folder is None else Path(folder).with_name(f"{Path(folder).name}-{name}")
+        own = {"folder": beside, "progress": progress and told}
+        studies.append((name, study.run(**(settings | own))))
+    whole = pool(tuple(studies), margin=settings["margin"], seed=settings["seed"])
+    return dataclasses.replace(
+        whole,
+        settings=whole.settings | {"normal": list(map(str, sources)), "test": None},
+        model=FileStudies(tuple(studies)),
+    )
+
+
+def short_names(sources: list[str]) -> list[str]:
+    """Return a short name for each file, unique among them, fit for a folder.
+
+    Examples
+    --------
+    >>> short_names(["a/pump.csv", "b/pump.csv", "b/valve.csv"])
+    ['pump', 'pump-2', 'valve']
+    """
+    names: list[str] = []
+    for source in sources:
+        name = stem = Path(source).stem or "file"
+        count = 1
+        while name in names:
+            count += 1
+            name = f"{stem}-{count}"
+        names.append(name)
+    return names
 
 
 def pool(results: tuple[tuple[str, Result], ...], *, margin: float = 0.0, seed: int = 0) -> Result:
@@ -194,5 +278,5 @@ def _by_file(names, studies) -> ExtraTable:
             ("its missed + false", "-"),
         ),
         tuple(rows),
-        "Each file has a study of its own in the folder `files`.",
+        "Each file has a study of its own, with its report, in the folder `model`.",
     )
