@@ -20,9 +20,10 @@ CORE = (
     "bootstrap",
     "splits",
     "leaks",
+    "fingerprint",
     "sealed",
     "ledger",
-    "units",
+    "units", "fingerprint",
     "models",
 )
 MACHINERY = ("train", "nn", "data", "problems")

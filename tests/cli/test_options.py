@@ -14,7 +14,7 @@ from assay.cli.options import Common, FilesAfterOption, names
 def parsed(args):
     seen = {}
 
-    @click.command(cls=FilesAfterOption, greedy="--test")
+    @click.command(cls=FilesAfterOption, greedy=("--test",))
     @click.argument("normal", nargs=-1)
     @click.option("--test", multiple=True)
     @click.option("--label")
@@ -48,7 +48,7 @@ def test_names_come_with_commas_or_repeated():
 
 
 def test_the_default_folder_is_named_after_need_and_file():
-    common = Common(None, 0, 3, as_json=False, quiet=False, exit_zero=False)
+    common = Common(None, 0, 3, 0.0, as_json=False, quiet=False, exit_zero=False)
     assert common.folder("anomaly", ["x/valve1-0.csv"]).as_posix() == "runs/anomaly-valve1-0"
     assert common.folder("demo").as_posix() == "runs/demo"
 
@@ -76,7 +76,7 @@ def study(monkeypatch):
         module.run = run
         monkeypatch.setitem(sys.modules, f"assay.{need}.command", module)
     report = types.ModuleType("assay.report.json")
-    report.to_json = lambda result: json.dumps({"verdict": result.verdict})
+    report.dumps = lambda result: json.dumps({"verdict": result.verdict})
     monkeypatch.setitem(sys.modules, "assay.report.json", report)
     train = types.ModuleType("assay.train")
     train.enable_compilation_cache = lambda: None
@@ -94,7 +94,7 @@ def test_what_is_typed_reaches_the_study(study, tmp_path):
     assert told["label"] == "state"
     assert told["drop"] == ("a", "b", "c")
     assert told["false_alarm_rate"] == 0.01
-    assert (told["seed"], told["seeds"]) == (7, 3)
+    assert (told["seed"], told["seeds"]) == (7, None)
     assert study.result.saved == tmp_path / "x"
 
 

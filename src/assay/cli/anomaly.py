@@ -8,7 +8,7 @@ from assay.cli.shell import working
 _FILE = click.Path(path_type=str)
 
 
-@click.command("anomaly", cls=FilesAfterOption, greedy="--test")
+@click.command("anomaly", cls=FilesAfterOption, greedy=("--test", "--calibration"))
 @click.argument("normal", nargs=-1, required=True, type=_FILE, metavar="NORMAL...")
 @click.option(
     "--test",
@@ -17,9 +17,22 @@ _FILE = click.Path(path_type=str)
     metavar="FILE...",
     help="What is to be judged: takes every file name that follows.",
 )
+@click.option(
+    "--calibration",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE...",
+    help="Normal rows to set the threshold on.  [default: a fifth of NORMAL]",
+)
 @click.option("--label", metavar="NAME", help="Column of the test files: 1 is a fault, 0 normal.")
 @click.option(
     "--kind", metavar="NAME", help="Column of the test files that names the kind of fault."
+)
+@click.option(
+    "--intervals",
+    type=_FILE,
+    metavar="FILE",
+    help="JSON with labelled spans of time, where no column has the labels (needs --time).",
 )
 @click.option("--drop", multiple=True, callback=names, metavar="A,B", help="Columns to leave out.")
 @click.option(
@@ -43,7 +56,7 @@ _FILE = click.Path(path_type=str)
 )
 @click.option(
     "--false-alarm-rate",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
     show_default=True,
     metavar="P",
@@ -72,8 +85,10 @@ def command(
     common: Common,
     normal: tuple[str, ...],
     test: tuple[str, ...],
+    calibration: tuple[str, ...],
     label: str | None,
     kind: str | None,
+    intervals: str | None,
     drop: tuple[str, ...],
     columns: tuple[str, ...],
     time: str | None,
@@ -104,8 +119,10 @@ def command(
         result = run(
             normal=normal,
             test=test,
+            calibration=calibration,
             label=label,
             kind=kind,
+            intervals=intervals,
             drop=drop,
             columns=columns,
             time=time,
@@ -121,7 +138,7 @@ def command(
             seed=common.seed,
             seeds=common.seeds,
             margin=common.margin,
-            folder=folder,
+            out=folder,
             progress=progress,
         )
     return finish(result, common, folder)

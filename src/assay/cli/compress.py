@@ -8,7 +8,7 @@ from assay.cli.shell import working
 _FILE = click.Path(path_type=str)
 
 
-@click.command("compress", cls=FilesAfterOption, greedy="--test")
+@click.command("compress", cls=FilesAfterOption, greedy=("--test",))
 @click.argument("data", nargs=-1, required=True, type=_FILE, metavar="DATA...")
 @click.option(
     "--test",
@@ -32,6 +32,12 @@ _FILE = click.Path(path_type=str)
     "--group", metavar="NAME", help="Column that says which rows belong together (machine, run)."
 )
 @click.option(
+    "--candidate-rows",
+    type=_FILE,
+    metavar="FILE",
+    help="Put test rows on trial that were coded and decoded elsewhere.",
+)
+@click.option(
     "--scaling",
     type=click.Choice(["standard", "none", "unit"]),
     default="standard",
@@ -49,6 +55,7 @@ def command(
     columns: tuple[str, ...],
     time: str | None,
     group: str | None,
+    candidate_rows: str | None,
     scaling: str,
 ) -> int:
     r"""Find out whether an autoencoder beats PCA at the same code size.
@@ -60,24 +67,23 @@ def command(
     """
     folder = common.folder("compress", data)
     prepare(folder)
-    from assay.compress import CompressStudy
+    from assay.compress.command import run
 
     with working(quiet=common.quiet) as progress:
-        study = CompressStudy(
-            list(data),
-            list(test) or None,
+        result = run(
+            data=data,
+            test=test,
             code_size=code_size,
-            scaling=scaling,
-            time=time,
-            group=group,
             drop=drop,
             columns=columns,
-        )
-        result = study.run(
-            common.seed,
+            time=time,
+            group=group,
+            candidate_rows=candidate_rows,
+            scaling=scaling,
+            seed=common.seed,
             seeds=common.seeds,
             margin=common.margin,
-            folder=folder,
+            out=folder,
             progress=progress,
         )
     return finish(result, common, folder)

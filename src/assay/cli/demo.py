@@ -18,7 +18,7 @@ def command(*, common: Common) -> int:
     Opens nothing by itself.
     """
     folder = common.folder("demo")
-    prepare()
+    prepare(folder)
     from assay.anomaly.command import run
 
     normal, test = write_digits(folder.with_name(f"{folder.name}-data"))
@@ -32,6 +32,7 @@ def command(*, common: Common) -> int:
             scaling="none",
             seed=common.seed,
             seeds=common.seeds,
+            margin=common.margin,
             out=folder,
             progress=progress,
         )

@@ -22,7 +22,7 @@ class Common:
 
     out: Path | None
     seed: int
-    seeds: int
+    seeds: int | None
     margin: float
     as_json: bool
     quiet: bool
@@ -44,7 +44,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
         *,
         out: Path | None,
         seed: int,
-        seeds: int,
+        seeds: int | None,
         margin: float,
         as_json: bool,
         quiet: bool,
@@ -77,10 +77,8 @@ _COMMON = (
     click.option(
         "--seeds",
         type=click.IntRange(1),
-        default=3,
-        show_default=True,
         metavar="N",
-        help="How many seeds the network gets.",
+        help="How many seeds the network gets.  [default: 3; 1 for what is brought]",
     ),
     click.option(
         "--margin",
@@ -96,32 +94,35 @@ _COMMON = (
 
 
 class FilesAfterOption(click.Command):
-    """A command with an option that takes every file name after it, as a shell's ``*`` gives them.
+    """A command with options that take every file name after them, as a shell's ``*`` gives them.
 
     Without this ``--test valve1-*.csv`` would judge the first file and train on all the others.
 
     Parameters
     ----------
-    greedy : str
-        The option, such as ``"--test"``; it must be declared with ``multiple=True``.
+    name : str or None
+    greedy : tuple of str
+        The options, such as ``("--test",)``; they must be declared with ``multiple=True``.
+    **attributes
+        What `click.Command` takes.
     """
 
-    def __init__(self, *args: Any, greedy: str, **attributes: Any):
-        super().__init__(*args, **attributes)
+    def __init__(self, name: str | None, *, greedy: tuple[str, ...], **attributes: Any):
+        super().__init__(name, **attributes)
         self.greedy = greedy
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write the option again before each file name that follows it, then parse as usual."""
         spread: list[str] = []
-        following = False
+        following = ""
         for arg, after in itertools.pairwise([*args, "--"]):
             is_option = arg.startswith("-") and arg != "-"
-            if arg == self.greedy and after.startswith("-") and after != "-":
-                raise click.UsageError(f"Option '{self.greedy}' requires a file name.", ctx)
+            if arg in self.greedy and after.startswith("-") and after != "-":
+                raise click.UsageError(f"Option '{arg}' requires a file name.", ctx)
             if is_option:
-                following = arg == self.greedy
+                following = arg if arg in self.greedy else ""
             if not (is_option and following):
-                spread += [self.greedy, arg] if following else [arg]
+                spread += [following, arg] if following else [arg]
         return super().parse_args(ctx, spread)
 
 

@@ -13,6 +13,8 @@ from assay.cli.shell import working
 from assay.errors import StudyError, did_you_mean
 
 NEEDS = ("anomaly", "compress")
+# Files may be one or several; in Python they may be anything that can be read as a table.
+_FILES = ("normal", "test", "calibration", "data")
 
 
 @click.command("run")
@@ -21,8 +23,8 @@ NEEDS = ("anomaly", "compress")
 def command(*, common: Common, study: Path) -> int:
     r"""Run a study again from the study.toml of a former run.
 
-    Settings in the file win over defaults; --seed and --seeds, where you give them, win over the
-    file. Without --out the files go beside the former ones, into FOLDER-again.
+    Settings in the file win over defaults; --seed, --seeds and --margin, where you give them, win
+    over the file. Without --out the files go beside the former ones, into FOLDER-again.
 
     \b
       assay run runs/pump/study.toml
@@ -31,15 +33,15 @@ def command(*, common: Common, study: Path) -> int:
         study = study / "study.toml"
     need, settings = read_study(study)
     asked = click.get_current_context()
-    for name in ("seed", "seeds"):
+    for name in ("seed", "seeds", "margin"):
         source = asked.get_parameter_source(name)
         if name not in settings or source is not click.core.ParameterSource.DEFAULT:
             settings[name] = getattr(common, name)
     home = study.resolve().parent
     folder = common.out or home.with_name(f"{home.name}-again")
-    prepare()
     run = importlib.import_module(f"assay.{need}.command").run
-    check_names(settings, run, study)
+    check_settings(settings, run, study)
+    prepare(folder)
     with working(quiet=common.quiet) as progress:
         result = run(**settings, out=folder, progress=progress)
     return finish(result, common, folder)
@@ -76,12 +78,43 @@ def read_study(path: Path) -> tuple[str, dict[str, Any]]:
     return need, told
 
 
-def check_names(settings: dict[str, Any], run: Any, path: Path) -> None:
-    """Refuse a setting that the command does not take: a misspelt one must not be ignored."""
-    valid = set(inspect.signature(run).parameters) - {"out", "progress"}
-    for name in settings:
+def check_settings(settings: dict[str, Any], run: Any, path: Path) -> None:
+    """Refuse a setting that the command does not take, or one of a wrong type.
+
+    Parameters
+    ----------
+    settings : dict
+        By name, as the file has them.
+    run : function
+        What will take them; its annotations say what each may be.
+    path : Path
+        The file, for messages.
+
+    Raises
+    ------
+    StudyError
+        A misspelt setting must not be ignored.
+    """
+    import msgspec
+
+    taken = inspect.signature(run).parameters
+    valid = set(taken) - {"out", "progress"}
+    for name in sorted(valid):
+        if taken[name].default is inspect.Parameter.empty and name not in settings:
+            raise StudyError(
+                f"{path} lacks the setting `{name}`.", hint="take the file of a former run."
+            )
+    for name, value in settings.items():
         if name not in valid:
             raise StudyError(
                 f"{path} has an unknown setting `{name}`. {did_you_mean(name, valid)}",
                 hint="correct its name, or take the line out.",
             )
+        try:
+            kind = str | list[str] if name in _FILES else taken[name].annotation
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            raise StudyError(
+                f"{path} has a setting `{name}` that cannot be used: {error}.",
+                hint="correct its value; docs/command-line.md says what each option takes.",
+            ) from error
