@@ -1,7 +1,7 @@
 """The flow of a study, the same for every need.
 
-Read, split, fit each baseline, fit the candidate for several seeds, open the sealed test once, score
-everybody on it, run the checks, decide. What is split, scored and reported is the need's business
+Read, split, fit each baseline, fit the candidate for several seeds, open the sealed test once,
+score everybody on it, run the checks, decide. What is split, scored and reported is the need's business
 (`AbstractNeed`); the order of things is nobody's but this file's.
 """
 
@@ -22,7 +22,15 @@ from typing import Any, ClassVar
 from assay.checks import Check, run_checks
 from assay.errors import AssayError, StudyError
 from assay.ledger import Ledger, default_path, study_identity
-from assay.result import Contender, DataSummary, Gain, LedgerSummary, MetricInfo, Result, SplitSummary
+from assay.result import (
+    Contender,
+    DataSummary,
+    Gain,
+    LedgerSummary,
+    MetricInfo,
+    Result,
+    SplitSummary,
+)
 from assay.sealed import SealedTest
 from assay.verdict import decide
 

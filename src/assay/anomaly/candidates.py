@@ -2,7 +2,12 @@
 
 from typing import Any
 
+from assay.anomaly.denoising import DenoisingDetector
+
 from assay.study import Method
+
+CANDIDATES = (DenoisingDetector,)
+DEFAULT = DenoisingDetector
 
 
 def candidate_method(options: Any, inputs: Any) -> Method:

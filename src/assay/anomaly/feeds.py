@@ -106,10 +106,10 @@ def split_normal(
     share = min(0.5, max(_CALIBRATION_SHARE, 2.2 * needed / max(n, 1)))
     if n * 0.5 < needed or n < 8:
         raise StudyError(
-            f"A false-alarm rate of {rate:g} needs at least {needed} normal rows for the threshold "
-            f"and as many to learn from; there are {n}.",
-            hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate of "
-            f"at least {_supported(n)}.",
+            f"A false-alarm rate of {rate:g} needs at least {needed} normal rows for the "
+            f"threshold and as many to learn from; there are {n}.",
+            hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate "
+            f"of at least {_supported(n)}.",
         )
     if rows.times is not None or window is not None:
         gap = window or 0

@@ -95,17 +95,24 @@ def gather(
     judged = _with_intervals(concat(tests), reading)
     judged = judged if labels is None else _labelled(judged, labels)
     rows, notes = _without_faults(rows)
-    held = None
+    held, held_names = None, None
     if calibration is not None:
-        held = concat(
-            [_read(s, reading, needs_label=False, like=rows) for s in _listed(calibration)]
-        )
-        held, more = _without_faults(held)
-        notes += more
+        apart = [_read(s, reading, needs_label=False, like=rows) for s in _listed(calibration)]
+        held, more = _without_faults(concat(apart))
+        held_names, notes = _names(apart), notes + more
     rule = f"normal rows from {_short(rows.source)}, rows to judge from {_short(judged.source)}"
-    return Inputs(
-        rows, judged, held, rule, tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
-    )
+    notes = tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
+    return Inputs(rows, judged, held, rule, notes, (_names(found), held_names, _names(tests)))
+
+
+def _all_there(tables: list[Table], reading: Reading) -> None:
+    """Raise DataError where a column to leave out is in none of the sources."""
+    for name in reading.drop:
+        if all(name in table.absent for table in tables):
+            raise DataError(
+                f"No source has a column '{name}' to leave out.",
+                hint=did_you_mean(name, tables[-1].columns),
+            )
 
 
 def _listed(source):

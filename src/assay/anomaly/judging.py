@@ -13,11 +13,11 @@ from assay.study import Trained
 
 METRICS = (
     MetricInfo(
-        "false_alarm_rate", "false alarms", "-", "target", note="share of normal test rows that alarm"
+        "false_alarm_rate", "false alarms", "-", "target", note="share of normal rows that alarm"
     ),
     MetricInfo("detection_rate", "detected", "-", "higher", note="share of anomalous test rows"),
     MetricInfo(
-        "loss", "missed + false", "-", "lower", note="missed anomalies plus false alarms: the verdict"
+        "loss", "missed + false", "-", "lower", note="their sum, which the verdict is about"
     ),
     MetricInfo("events_detected", "events found", "-", "higher", role="detail"),
     MetricInfo("median_delay_s", "median delay", "s", "lower", role="detail"),
@@ -103,7 +103,7 @@ def contender(scored: list[Scored], test: Feed, blocks: np.ndarray | None) -> Co
             getattr(estimator, "n_parameters_", None),
         ),
         intervals=intervals,
-        spread={k: float(v.std(ddof=1)) for k, v in values.items()} if len(scored) > 1 else {},
+        spread={k: float(v.std(ddof=1)) for k, v in values.items() if len(scored) > 1},
         settings=estimator.settings(),
         status=getattr(estimator, "status_", ""),
         about=first.method.about,

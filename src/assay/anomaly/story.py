@@ -1,4 +1,4 @@
-"""What a result says beside the numbers: the title, the notes, the verdict in words, the figures."""
+"""What a result says beside the numbers: title, notes, the verdict in words, what is drawn."""
 
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,8 @@ def story(
     notes = [first.judged.threshold.sentence]
     if test.labels is None:
         notes.append(
-            f"The rows to judge have no labels: {int(first.judged.threshold.alarms(first.judged.test).sum())} "
-            f"of {len(test)} alarm, and whether these are faults is not known."
+            f"The rows to judge have no labels: {_alarming(first)} of {len(test)} alarm, and "
+            "whether these are faults is not known."
         )
     else:
         notes.append(_NOT_THE_OPERATING_POINT)
@@ -58,6 +58,10 @@ def story(
     )
 
 
+def _alarming(scored: Scored) -> int:
+    return int(scored.judged.threshold.alarms(scored.judged.test).sum())
+
+
 def _applies(key: str, test: Feed, used: set[str]) -> bool:
     if key in ("threshold", "alarm_rate"):
         return key == "threshold" or test.labels is None
@@ -73,7 +77,8 @@ def _title(inputs: Inputs, test: Feed) -> str:
     where = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     if test.labels is None:
         return f"{where}: {len(test)} rows without labels, {inputs.test.n_columns} columns"
-    return f"{where}: {int(test.labels.sum())} anomalies among {len(test)} rows, {inputs.test.n_columns} columns"
+    found = f"{int(test.labels.sum())} anomalies among {len(test)} rows"
+    return f"{where}: {found}, {inputs.test.n_columns} columns"
 
 
 def _arrays(
@@ -155,7 +160,7 @@ def sentence(word: str, said: str, told: dict[str, Any], rate: float) -> str:
         )
 
     opening = {
-        "earned": f"Use the network: {at(ours)}; {at(best)}, and that is the best of the classical methods.",
+        "earned": f"Use the candidate: {at(ours)}; {at(best)}, the best classical method.",
         "not_earned": f"Use {best.name}: {at(best)}; {at(ours)}.",
         "undecided": f"Too close to call with these test rows: {at(ours)}; {at(best)}.",
     }[word]

@@ -1,4 +1,4 @@
-"""Does a network find the faults that classical monitoring misses?"""
+"""Whether a network finds the faults that classical monitoring misses."""
 
 import dataclasses
 import time as clock
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from assay.anomaly.checks import CHECKS
 
 from assay.anomaly.baselines import BASELINES
 from assay.anomaly.candidates import candidate_method
-from assay.anomaly.checks import CHECKS
 from assay.anomaly.detector import Detector
 from assay.anomaly.events import sampling_interval
 from assay.anomaly.feeds import Feed, blocks_of, feed, split_normal, unit_of
@@ -213,11 +213,13 @@ class Options:
             )
         if self.window is not None and self.window < 1:
             raise StudyError(
-                f"`window` must be 1 or more rows, got {self.window}.", hint="Leave it out for rows."
+                f"`window` must be 1 or more rows, got {self.window}.",
+                hint="Leave it out to judge single rows.",
             )
         if not self.baselines:
             raise StudyError(
-                "A study needs at least one baseline.", hint="Leave `baselines` out for all of them."
+                "A study needs at least one baseline.",
+                hint="Leave `baselines` out for all of them.",
             )
 
 
@@ -341,12 +343,12 @@ class AnomalyNeed(AbstractNeed):
 
     def story(self, parts, test, candidate, baselines, gain):
         """Return the title, the tables and what the figures draw."""
-        return story(
-            self.inputs, self.options, parts, test, candidate, baselines, gain, METRICS
-        )
+        return story(self.inputs, self.options, parts, test, candidate, baselines, gain, METRICS)
 
     def model(self, scored):
-        """Return the first seed's detector with its threshold."""
+        """Return the first seed's detector with its threshold; None for what was brought."""
+        if not hasattr(scored[0].trained.estimator, "to_saved"):
+            return None
         table, options = self.inputs.normal, self.options
         return Detector(
             scored[0].trained.estimator,

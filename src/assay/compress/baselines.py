@@ -213,6 +213,38 @@ class PCA(BaseEstimator):
         }
 
 
+class MeanRow(BaseEstimator):
+    """The mean of the rows for every row: what a code without any information gives.
+
+    Examples
+    --------
+    >>> MeanRow().fit([[0.0, 2.0], [2.0, 4.0]]).reconstruct([[9.0, 9.0]]).tolist()
+    [[1.0, 3.0]]
+    """
+
+    name: ClassVar[str] = "Mean row"
+    about: ClassVar[str] = "The mean of the rows, without any code: the floor."
+
+    def fit(self, X, y=None):
+        """Find the mean of `X` (n, d)."""
+        del y
+        X = as_matrix(X, name="X")
+        self.n_features_in_ = X.shape[1]
+        self.mean_ = X.mean(axis=0, dtype=np.float64)
+        self.n_parameters_ = self.n_features_in_
+        self.status_ = "Closed form."
+        return self
+
+    def reconstruct(self, X):
+        """Return the mean for every row of `X` (n, d)."""
+        X = as_matrix(X, name="X", n_columns=self.n_features_in_)
+        return np.broadcast_to(self.mean_, X.shape)
+
+    def settings(self):
+        """Return nothing: there is nothing to set."""
+        return {}
+
+
 def residuals(scaler, found: PrincipalAxes, axes, rows):
     """Return what `axes` leave of scaled, centred `rows`: (n, d), the same scale as the axes.
 

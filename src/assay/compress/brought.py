@@ -116,10 +116,6 @@ class BroughtObject:
         said = getattr(self.model, "get_params", dict)()
         return {k: v for k, v in said.items() if isinstance(v, bool | int | float | str)}
 
-    def save(self, folder):
-        """Say that a brought model is the user's to save."""
-        _not_ours(folder, self.name)
-
 
 class BroughtFunction:
     """A function from rows to reconstructed rows; nothing is fitted."""
@@ -150,10 +146,6 @@ class BroughtFunction:
         """Return nothing: a function tells nothing."""
         return {}
 
-    def save(self, folder):
-        """Say that a brought model is the user's to save."""
-        _not_ours(folder, self.name)
-
 
 class BroughtRows:
     """Reconstructed test rows that were made elsewhere."""
@@ -177,14 +169,3 @@ class BroughtRows:
     def settings(self):
         """Return nothing."""
         return {}
-
-    def save(self, folder):
-        """Say that a brought model is the user's to save."""
-        _not_ours(folder, self.name)
-
-
-def _not_ours(folder, name):
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    text = f"{name} was brought to the study; save it with the tools it came from.\n"
-    (folder / "README.txt").write_text(text, encoding="utf-8")

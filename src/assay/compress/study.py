@@ -1,4 +1,4 @@
-"""Does an autoencoder compress these rows better than principal components of the same size?"""
+"""Whether an autoencoder compresses rows better than principal components of the same size."""
 
 import dataclasses
 import functools
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from assay.compress.checks import CHECKS
 
 from assay.compress.autoencoder import Autoencoder
-from assay.compress.baselines import PCA, principal_axes
+from assay.compress.baselines import PCA, MeanRow, principal_axes
 from assay.compress.brought import bring
-from assay.compress.checks import CHECKS
 from assay.compress.inputs import Reading, Split, read, split
 from assay.compress.view import CompressView
 from assay.data import Scaler, Table, profile
@@ -25,8 +25,8 @@ from assay.study import (
     Parts,
     Story,
     Trained,
-    run_in,
     checkpointed,
+    run_in,
 )
 from assay.verdict import paired_gain
 
@@ -180,7 +180,7 @@ class CompressNeed(AbstractNeed):
         if not 1 <= self.code_size < 4 * d:
             raise StudyError(
                 f"`code_size` must be between 1 and {4 * d - 1}, got {self.code_size}.",
-                hint=f"A code smaller than the {d} columns compresses; {max(d // 4, 1)} is a start.",
+                hint=f"A code smaller than the {d} columns compresses; start with {max(d // 4, 1)}.",
             )
         return self.code_size
 
@@ -206,7 +206,7 @@ class CompressNeed(AbstractNeed):
         else:
             candidate = bring(self.brought, size=self.size, scaling=self.scaling)
         pca = Method("PCA", lambda seed: PCA(code_size=self.size, scaling=self.scaling), PCA.about)
-        mean = Method("Mean row", lambda seed: MeanRow(), "The mean of the rows: the floor.")
+        mean = Method(MeanRow.name, lambda seed: MeanRow(), MeanRow.about)
         return candidate, (pca, mean)
 
     def _autoencoder(self, seed):
@@ -238,10 +238,10 @@ class CompressNeed(AbstractNeed):
         """Return means over seeds, and the spread where there are several."""
         del test
         errors = np.array([s.errors for s in scored])
-        floor = scored[0].floor
+        floor = max(scored[0].floor, np.finfo(float).tiny)
         each = {
             "mse": errors.mean(axis=1),
-            "explained": 1.0 - errors.mean(axis=1) / floor if floor > 0 else np.full(len(errors), np.nan),
+            "explained": 1.0 - errors.mean(axis=1) / floor,
             "median_error": np.median(errors, axis=1),
             "worst_error": np.quantile(errors, 0.99, axis=1),
         }
@@ -255,7 +255,7 @@ class CompressNeed(AbstractNeed):
                 float(np.mean([s.predict_us for s in scored])),
                 getattr(estimator, "n_parameters_", None),
             ),
-            spread={k: float(np.std(v, ddof=1)) for k, v in each.items()} if len(scored) > 1 else {},
+            spread={k: float(np.std(v, ddof=1)) for k, v in each.items() if len(scored) > 1},
             settings=estimator.settings(),
             status=getattr(estimator, "status_", ""),
             about=first.method.about,
@@ -296,8 +296,9 @@ class CompressNeed(AbstractNeed):
         )
 
     def model(self, candidate):
-        """Return the first seed's network."""
-        return candidate[0].trained.estimator
+        """Return the first seed's network; None for what was brought."""
+        estimator = candidate[0].trained.estimator
+        return estimator if hasattr(estimator, "to_saved") else None
 
     def story(self, parts, test, candidate, baselines, gain):
         """Return the title and what the figures draw."""
