@@ -90,7 +90,7 @@ def _present(raw, drop, asked, optional):
             return False
         return True
 
-    drop = (drop,) if isinstance(drop, str) else tuple(drop)
+    drop = (drop,) if isinstance(drop, (str, int)) else tuple(drop)
     absent = [name for name in drop if "drop" in optional and not there(name)]
     drop = tuple(name for name in drop if name not in absent)
     for role, name in asked.items():

@@ -72,7 +72,7 @@ def _content(path, shown):
     data = path.read_bytes() if data is None else data
     if encoding != "utf-8":
         data = _decode(data, encoding, shown).encode("utf-8")
-        notes.append(f"Text read as {encoding.replace('cp1252', 'Latin-1 (Windows-1252)')}.")
+        notes.append(_latin_note(encoding))
     if has_cr:
         data = data.replace(b"\r", b"\n")
     return data, notes
@@ -122,6 +122,10 @@ def _decode(data, encoding, shown):
             f"'{shown}' is damaged {encoding} text at byte {error.start}.",
             hint="Save the file as UTF-8.",
         ) from error
+
+
+def _latin_note(encoding):
+    return f"Text read as {encoding.replace('cp1252', 'Latin-1 (Windows-1252)')}."
 
 
 def _tabbed(data):
@@ -230,9 +234,22 @@ class _Reader:
                     frame = scan.collect()
                     n_rows = frame.height
         except (pl.exceptions.PolarsError, UserWarning, OSError) as error:
+            if "utf-8" in str(error) and self._decoded():
+                return self._add(positions, dtype)
             self._explain(error)
         self.frames.append(frame)
         return n_rows
+
+    def _decoded(self):
+        """Turn a file whose head alone is UTF-8 into one that is; False if it is one already."""
+        data = self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            self.content = _decode(data, "cp1252", self.shown).encode("utf-8")
+            self.notes.append(_latin_note("cp1252"))
+            return True
+        return False
 
     def _spill(self, scan):
         import polars as pl

@@ -52,7 +52,9 @@ def read_labels(values, *, where: str):
             hint="Name a column with 0 for normal and 1 for anomalous rows.",
         )
     normal = [w for w in found if w.casefold() in NORMAL_WORDS]
-    faults = [w for w in found if w.casefold() in FAULT_WORDS]
+    # Among numbers only 0 says what is normal: 1 and 2 may be codes of anything.
+    numeric = len(found) > 1 and all(_is_number(w) for w in found)
+    faults = [] if numeric else [w for w in found if w.casefold() in FAULT_WORDS]
     if normal:
         labels = ~np.isin(words, normal)
     elif len(faults) == len(found) or (len(faults) == 1 and len(found) == 2):
@@ -89,6 +91,14 @@ def _words(values):
     absent = MISSING_WORDS - {"none", "nil", "-", "--", "bad", "invalid", "0"}
     missing = np.array([w.strip().casefold() in absent for w in unique], dtype=bool)
     return np.array([_short(w) for w in unique], dtype=str)[back], missing[back]
+
+
+def _is_number(word):
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _short(value):

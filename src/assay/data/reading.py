@@ -1,5 +1,6 @@
 """Reading a table, whatever it is."""
 
+import dataclasses
 import difflib
 import os
 from pathlib import Path
@@ -87,8 +88,9 @@ def read_table(
     >>> table.columns, table.units, table.labels.tolist()
     (('Pressure',), ('bar',), [False, True])
     """
+    roles = {"label": label, "time": time, "group": group, "kind": kind}
     if isinstance(source, Table):
-        source, name = _from_table(source), name or source.source
+        return _again(source, name, columns, drop, rows, optional, roles)
     if isinstance(source, (str, os.PathLike)):
         raw = _open_file(Path(source), printable(name or source))
     elif isinstance(source, bytes):
@@ -98,21 +100,31 @@ def read_table(
 
         raw = read_memory(source, printable(name or "array"))
     try:
-        return assemble(
-            raw, columns=columns, drop=drop, label=label, time=time, group=group, kind=kind,
-            rows=rows, optional=optional,
-        )  # fmt: skip
+        return assemble(raw, columns=columns, drop=drop, rows=rows, optional=optional, **roles)
     finally:
         if raw.close is not None:
             raw.close()
 
 
-def _from_table(table):
-    columns = {name: table.X[:, j] for j, name in enumerate(table.columns)}
-    for role in ("labels", "times", "groups", "kinds"):
-        if getattr(table, role) is not None:
-            columns.setdefault(role, getattr(table, role))
-    return columns
+def _again(table, name, columns, drop, rows, optional, roles):
+    """Choose from a table that has been read; the roles that it has stay."""
+    from assay.data.frames import read_memory
+
+    raw = read_memory(dict(zip(table.columns, table.X.T, strict=True)), name or table.source)
+    raw = dataclasses.replace(raw, units=table.units, names=table.columns, aliases=table.columns)
+    chosen = assemble(raw, columns=columns, drop=drop, rows=rows, optional=optional, **roles)
+    position = chosen.row_numbers - 1
+    kept = {
+        field: getattr(table, field)[position]
+        for field in ("labels", "times", "groups", "kinds")
+        if getattr(table, field) is not None and getattr(chosen, field) is None
+    }
+    return dataclasses.replace(
+        chosen,
+        **kept,
+        row_numbers=table.row_numbers[position],
+        notes=tuple(dict.fromkeys((*table.notes, *chosen.notes))),
+    )
 
 
 def _open_file(path, shown):
@@ -126,7 +138,7 @@ def _open_file(path, shown):
         return binary.read_hdf5(path, shown)
     if head[:6] == b"\x93NUMPY":
         return binary.read_npy(path, shown)
-    if head[:4] == b"PK\x03\x04":
+    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return _open_zip(path, shown, binary)
     expected = {
         ".parquet": "Parquet", ".pq": "Parquet", ".npz": "NPZ", ".npy": "NPY", ".h5": "HDF5",
@@ -158,7 +170,7 @@ def _open_zip(path, shown, binary):
         raise DataError(
             f"'{shown}' is a damaged NPZ or ZIP file: {error}.", hint="Copy the file again."
         ) from error
-    if members and all(m.endswith(".npy") for m in members):
+    if (members or path.suffix == ".npz") and all(m.endswith(".npy") for m in members):
         return binary.read_npz(path, shown)
     if any(m.startswith(("xl/", "content.xml")) for m in members):
         raise DataError(

@@ -8,6 +8,7 @@ from assay.data.chars import MISSING_WORDS, bare_unit, is_unit
 
 HEAD_BYTES = 1 << 18
 _MAX_LINES = 400
+_MAX_RECORD = 20  # lines
 _SEPARATORS = (",", ";", "\t", "|")
 WHITESPACE = " "
 _COMMENTS = ("#", "%", "//")
@@ -83,6 +84,20 @@ def split_line(line: str, separator: str) -> list[str]:
         return line.split(separator)
 
 
+def _records(table, separator):
+    """Split lines into records, which may hold quoted line breaks: (first line, fields)."""
+    if separator == WHITESPACE or not any(line.count('"') % 2 for _, line in table):
+        return [(i, split_line(line, separator)) for i, line in table]
+    reader = csv.reader((line + "\n" for _, line in table), delimiter=separator)
+    records, begin = [], 0
+    for fields in reader:
+        if reader.line_num - begin > _MAX_RECORD:  # a quotation mark that is never closed
+            return [(i, split_line(line, separator)) for i, line in table]
+        records.append((table[begin][0], [f.strip() for f in fields]))
+        begin = reader.line_num
+    return records
+
+
 def is_number(cell: str, *, decimal_comma: bool = False) -> bool:
     """Whether a cell of the head is a number as people write them."""
     cell = cell.strip()
@@ -94,8 +109,7 @@ def is_number(cell: str, *, decimal_comma: bool = False) -> bool:
 def _separate(table):
     best = None
     for separator in (*_SEPARATORS, WHITESPACE):
-        rows = [(i, split_line(line, separator)) for i, line in table]
-        rows, trailing = _without_trailing(rows, separator)
+        rows, trailing = _without_trailing(_records(table, separator), separator)
         tail = rows[len(rows) // 2 :] if len(rows) > 3 else rows[-2:]
         widths = [len(r) for _, r in tail]
         width = max(set(widths), key=lambda w: (widths.count(w), w))
@@ -177,8 +191,9 @@ def _table_start(rows):
     if widths[0] != width:
         steady = next((k for k, w in enumerate(widths) if w == width), 0)
         # One name fewer than fields is a header without a name for the first column.
-        header_above = steady and widths[steady - 1] == width - 1 and width > 1
-        start = steady - 1 if header_above and _all_text(rows[steady - 1][1]) else steady
+        above = rows[steady - 1][1] if steady else []
+        is_header = len(above) == width - 1 > 0 and _all_text(above)
+        start = steady - 1 if is_header and not _all_text(rows[steady][1]) else steady
     return start, width
 
 
@@ -239,8 +254,8 @@ def _is_header(first, below):
 
 def _is_units_row(cells, below):
     filled = [c for c in cells if c and c.casefold() not in MISSING_WORDS - {"-", "--"}]
-    texts = [c for c in filled if c not in ("-", "--")]
-    if not texts or any(is_number(c, decimal_comma=True) for c in texts if c != "1"):
+    texts = [c for c in filled if c not in ("-", "--", "1")]  # "1" is a unit only beside others
+    if not texts or any(is_number(c, decimal_comma=True) for c in texts):
         return False
     if any(len(c) > 24 or _TIME.match(c) for c in texts):
         return False
