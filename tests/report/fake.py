@@ -440,7 +440,15 @@ def large():
 
 
 VERDICTS = {"earned": earned, "not_earned": not_earned, "undecided": undecided, "invalid": invalid}
-ALL = {**VERDICTS, "no_labels": no_labels, "hostile": hostile, "large": large}
+
+
+def pooled():
+    """Several files with a study each."""
+    studies = (("a/valve1-0.csv", earned()), (f"{HOSTILE}.csv", no_labels()))
+    return dataclasses.replace(undecided(), studies=studies)
+
+
+ALL = {**VERDICTS, "no_labels": no_labels, "hostile": hostile, "large": large, "pooled": pooled}
 
 
 def _draw_scores(result, figure):

@@ -13,20 +13,21 @@ from typing import Any
 import numpy as np
 
 from assay.errors import StudyError
-from assay.report import figures, html, json
+from assay.report import figures, html, json, words
 from assay.report.plain import toml
 from assay.result import Result
 
 # What Assay writes. Anything else in the folder is the user's and is carried over.
-OURS = ("result.json", "report.html", "study.toml", "scores.csv", "figures", "model")
+OURS = ("result.json", "report.html", "study.toml", "scores.csv", "figures", "model", "studies")
 
 
 def write(result: Result, folder: str | os.PathLike) -> Path:
     """Write `result` into `folder`; return its path.
 
     The folder then holds ``result.json``, ``report.html``, ``study.toml``, ``figures/``
-    (SVG and PNG), ``model/`` where there is a model that can be saved, and ``scores.csv`` where
-    the result holds columns of test rows (arrays named ``row_...``).
+    (SVG and PNG), ``studies/`` where several files had a study each, ``model/`` where there is a
+    model that can be saved, and ``scores.csv`` where the result holds columns of test rows
+    (arrays named ``row_...``).
 
     Parameters
     ----------
@@ -85,15 +86,24 @@ def check_target(folder: str | os.PathLike) -> None:
 
 def _fill(result: Result, stage: Path) -> None:
     drawn = figures.render(result, png=True)
-    _text(stage / "result.json", json.dumps(result))
-    _text(stage / "study.toml", toml(result.settings))
-    _text(stage / "report.html", html.render(result, drawn))
+    _write_texts(result, stage, drawn)
     if drawn:
         (stage / "figures").mkdir()
     for figure in drawn:
         if figure.svg:
             _text(stage / "figures" / f"{figure.key}.svg", figures.file_svg(figure))
             (stage / "figures" / f"{figure.key}.png").write_bytes(figure.png)
+    for place, (name, study) in enumerate(result.studies, 1):
+        inner = stage / "studies" / words.folder_name(place, name)
+        inner.mkdir(parents=True)
+        # Figures of single files are in their pages only: a bench of 30 files has a hundred.
+        _write_texts(study, inner, figures.render(study))
+
+
+def _write_texts(result: Result, stage: Path, drawn: list[figures.Rendered]) -> None:
+    _text(stage / "result.json", json.dumps(result))
+    _text(stage / "study.toml", toml(result.settings))
+    _text(stage / "report.html", html.render(result, drawn, in_folder=True))
     if hasattr(result.model, "save"):
         result.model.save(stage / "model")
     table = score_table(result.arrays)

@@ -59,7 +59,7 @@ def write(result: Result, path: str | os.PathLike) -> Path:
     return path
 
 
-def render(result: Result, drawn: list[Rendered] | None = None) -> str:
+def render(result: Result, drawn: list[Rendered] | None = None, *, in_folder: bool = False) -> str:
     """Return the page as text.
 
     Parameters
@@ -67,6 +67,8 @@ def render(result: Result, drawn: list[Rendered] | None = None) -> str:
     result : Result
     drawn : list of Rendered, optional
         The figures where they have been drawn already (`assay.report.figures.render`).
+    in_folder : bool
+        The page lies in a study's folder, so that it can link to the studies of single files.
     """
     import jinja2
 
@@ -87,7 +89,8 @@ def render(result: Result, drawn: list[Rendered] | None = None) -> str:
     template = environment.get_template("page.html.j2")
     css = (TEMPLATES / "page.css").read_text("utf-8")
     drawn = figures.render(result) if drawn is None else drawn
-    return template.render(r=result, css=css, longest=LONGEST_TEXT, **_view(result, drawn))
+    view = _view(result, drawn) | {"in_folder": in_folder}
+    return template.render(r=result, css=css, longest=LONGEST_TEXT, **view)
 
 
 def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
@@ -105,6 +108,7 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "detail": tables.methods(result, "detail"),
         "ranking_note": words.RANKING_NOTE,
         "forest": _forest(result),
+        "studies": [_study(i, name, s) for i, (name, s) in enumerate(result.studies, 1)],
         "contenders": [_about(c) for c in tables.ordered(result)],
         "extra": [tables.extra(table, MOST_ROWS) for table in result.tables],
         "tally": words.tally(result.findings),
@@ -161,6 +165,18 @@ def _forest(result: Result) -> dict[str, Any] | None:
             row | {"bar": graphics.bar(gain, axis), "is_strongest": gain.against == against}
         )
     return {"axis": axis, "rows": rows}
+
+
+def _study(place: int, name: str, study: Result) -> dict[str, str]:
+    estimate, within = words.gain_text(study.gain) if study.gain else (numbers.MISSING, "")
+    return {
+        "name": name,
+        "word": words.VERDICTS[study.verdict],
+        "against": study.gain.against if study.gain else numbers.MISSING,
+        "estimate": estimate,
+        "interval": within,
+        "page": f"studies/{words.folder_name(place, name)}/report.html",
+    }
 
 
 def _last_if_missing(gain: Gain) -> float:

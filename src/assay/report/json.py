@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from assay.report.plain import plain
+from assay.report.words import folder_name
 from assay.result import Contender, Finding, Gain, Result
 
 # Raised when a key changes its meaning or goes; new keys leave it as it is.
@@ -35,6 +36,12 @@ def to_dict(result: Result) -> dict[str, Any]:
         "split": plain(result.split),
         "data": plain(result.data),
         "ledger": plain(result.ledger),
+        "studies": [
+            {"name": plain(name), "verdict": study.verdict, "sentence": plain(study.sentence)}
+            | {"gain": None if study.gain is None else _gain(study.gain)}
+            | {"folder": f"studies/{folder_name(place, name)}"}
+            for place, (name, study) in enumerate(result.studies, 1)
+        ],
         "tables": [_table(table) for table in result.tables],
         "notes": plain(result.notes),
         "settings": plain(result.settings),

@@ -157,7 +157,9 @@ def _findings(result: Result, width: int) -> Iterator[Line]:
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
     word = words.OUTCOMES[finding.outcome].upper()
     style = finding.outcome if finding.outcome in STYLES else ""
-    yield ((f"  {word:<8}", style), (f" {finding.code} {one_line(finding.title)}", "strong"))
+    code = one_line(finding.code, 20)
+    title = one_line(finding.title, width - len(f"  {word:<8} {code} "))
+    yield ((f"  {word:<8}", style), (f" {code} {title}", "strong"))
     said = one_line(finding.sentence)
     if measured := words.measured(finding):
         said += f" Measured {measured}"

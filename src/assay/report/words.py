@@ -45,6 +45,19 @@ def one_line(text: Any, limit: int | None = None) -> str:
     return clean(" ".join(str(text).split()), limit)
 
 
+def folder_name(place: int, name: str) -> str:
+    """Return a folder name for the study number `place` (from 1) of a file called `name`.
+
+    Examples
+    --------
+    >>> folder_name(3, "../Ventil 1/valve1-2.csv"), folder_name(12, "温度")
+    ('03-valve1-2', '12')
+    """
+    last = re.split(r"[/\\]", name)[-1].rsplit(".", 1)[0]
+    kept = re.sub(r"[^A-Za-z0-9_.-]+", "-", last).strip("-.")[:60]
+    return f"{place:02d}-{kept}" if kept else f"{place:02d}"
+
+
 def ordered_findings(findings: tuple[Finding, ...]) -> dict[str, list[Finding]]:
     """Return the findings by outcome, what changes the verdict first."""
     groups = {
