@@ -18,7 +18,7 @@ from assay.errors import StudyError
 FORMAT = 1
 
 
-def fingerprint(**parts: Any) -> dict[str, str]:
+def fingerprint(parts: dict[str, Any]) -> dict[str, str]:
     """Return one short text per part: arrays by digest, functions by name, the rest by `repr`."""
     return {name: _describe(value) for name, value in parts.items()}
 
@@ -83,7 +83,7 @@ def load(path: Path, marks: dict[str, str]) -> tuple[dict[str, np.ndarray], dict
         If the file is damaged, or belongs to another fit. It is never overwritten then, because it
         may be hours of somebody's work.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
     from safetensors.numpy import load as from_bytes
 
     try:
@@ -97,8 +97,8 @@ def load(path: Path, marks: dict[str, str]) -> tuple[dict[str, np.ndarray], dict
         ) from None
     try:
         arrays = from_bytes(content)
-        with safe_open(path, framework="numpy") as file:
-            header = json.loads((file.metadata() or {})["assay"])
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["assay"])
         whole = header["format"] == FORMAT and header["digest"] == _digest(arrays)
         saved, state = dict(header["fingerprint"]), dict(header["state"])
     except (SafetensorError, KeyError, ValueError, TypeError):
