@@ -32,7 +32,7 @@ labs: $(VENV)/.ready  ## the chapters' experiments: quoted against measured
 	$(VENV)/bin/assay labs
 
 bench: $(VENV)/.ready $(BENCH_VENV)/.ready  ## Assay beside its peers, in one run
-	$(BENCH_VENV)/bin/python benchmarks/run.py $(ARGS)
+	$(RUN) benchmarks/run.py --peers $(BENCH_VENV)/bin/python $(ARGS)
 
 lint: $(VENV)/.ready  ## style and formatting
 	$(RUN) -m ruff check .
@@ -49,14 +49,16 @@ clean:  ## remove the environments and caches (not your runs)
 $(VENV)/.ready: requirements/run.lock requirements/dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer was found."; \
 		echo "hint: install it, or say where it is: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up $(VENV): once, a few minutes the first time."
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) $(PIP) install --quiet -r requirements/run.lock -r requirements/dev.lock
 	$(RUN) $(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(BENCH_VENV)/.ready: requirements/bench.lock requirements/run.lock requirements/dev.lock pyproject.toml
+# The peers only: they must not share versions, threads or imports with Assay.
+$(BENCH_VENV)/.ready: requirements/bench.lock
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer was found."; exit 1; }
+	@echo "Setting up $(BENCH_VENV) with the peers: once, some minutes."
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python $(PIP) install --quiet -r requirements/bench.lock
-	$(BENCH_VENV)/bin/python $(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@

@@ -23,7 +23,7 @@ CORE = (
     "fingerprint",
     "sealed",
     "ledger",
-    "units", "fingerprint",
+    "units",
     "models",
 )
 MACHINERY = ("train", "nn", "data", "problems")
