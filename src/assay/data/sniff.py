@@ -15,7 +15,10 @@ _COMMENTS = ("#", "%", "//")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?$|^[+-]?(inf|infinity|nan)$", re.I)
 _COMMA_NUMBER = re.compile(r"^[+-]?(\d{1,3}([. ']\d{3})+|\d*),\d*([eE][+-]?\d+)?$")
 _GROUPED = re.compile(r"^[+-]?\d{1,3}([,. '’]\d{3})+([.,]\d+)?$")
-_TIME = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:.*)?$|^\d{1,2}:\d{2}(:.*)?$")
+_TIME = re.compile(
+    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:.*)?$|^\d{1,2}:\d{2}(:.*)?$"
+    r"|^\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}( \d{1,2}:.*)?$"
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,7 @@ _MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y")
 _NAMED = ("%d-%b-%Y", "%d %b %Y", "%d-%b-%y", "%b %d %Y", "%d-%B-%Y", "%d %B %Y")
 _CLOCKS = ("%H:%M:%S%.f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 _COMPACT = ("%Y%m%d%H%M%S", "%Y%m%d %H%M%S", "%Y%m%dT%H%M%S", "%Y%m%d%H%M")
+_OLDEST = np.datetime64("1500-01-01", "us")
 _YEARS = (3.15e8, 4.2e9)  # seconds of 1980 and of 2103 since 1970
 
 
@@ -165,7 +166,9 @@ def _parse(text, form):
         parsed = text.str.to_datetime(form, strict=False, time_unit="us")
     if getattr(parsed.dtype, "time_zone", None):
         parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return parsed.to_numpy().astype("datetime64[us]")
+    times = parsed.to_numpy().astype("datetime64[us]")
+    # "%Y" also reads the 24 of 09.03.24, as a year of antiquity.
+    return np.where(times < _OLDEST, np.datetime64("NaT"), times)
 
 
 def _ambiguous_forms():
@@ -174,14 +177,19 @@ def _ambiguous_forms():
 
 
 def _day_or_month(text, form, parsed, where):
-    """Day or month first, where both read: the order that runs forward in time."""
+    """Choose where both read: the order that runs forward in time, else the shorter record."""
     swapped = form.replace("%d", "\0").replace("%m", "%d").replace("\0", "%m")
     other = _parse(text, swapped)
     if np.isnat(other).sum() > np.isnat(parsed).sum() or np.array_equal(parsed, other):
         return parsed, ""
-    forward = [bool((np.diff(t[~np.isnat(t)]) >= np.timedelta64(0)).all()) for t in (parsed, other)]
-    if forward == [False, True]:
+    filled = [t[~np.isnat(t)] for t in (parsed, other)]
+    forward = [bool((np.diff(t) >= np.timedelta64(0)).all()) for t in filled]
+    spans = [t.max() - t.min() for t in filled]
+    reason = "that gives the shorter record"
+    take_other = spans[1] < spans[0]
+    if forward[0] != forward[1]:
+        reason, take_other = "that runs forward in time", forward[1]
+    if take_other:
         parsed, form = other, swapped
     order = "day/month/year" if form.startswith("%d") else "month/day/year"
-    sure = "the order that runs forward in time" if forward[0] != forward[1] else "not certain"
-    return parsed, f"{where}: dates read as {order} ({sure})."
+    return parsed, f"{where}: dates read as {order}, the order {reason}; both are possible."
