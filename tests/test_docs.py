@@ -144,7 +144,9 @@ def members(module):
         elif inspect.isclass(value):
             yield name, value
             for inner, method in vars(value).items():
-                if inspect.isfunction(method) and not inner.startswith("_"):
+                # A field whose default is a function stands here too, by another name.
+                own = inspect.isfunction(method) and method.__name__ == inner
+                if own and not inner.startswith("_"):
                     yield f"{name}.{inner}", method
 
 
