@@ -204,3 +204,37 @@ def test_every_dependency_is_pinned():
     }
     wanted = {re.match(r"[A-Za-z0-9._-]+", d).group().lower() for d in project["dependencies"]}
     assert wanted <= pinned
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "said"),
+    [
+        ("data/a.py", "from assay.verdict import decide", "data imports verdict"),
+        ("verdict.py", "import assay.anomaly.study", "verdict imports anomaly"),
+        ("study.py", "from assay import report", "study imports report"),
+        ("compress/a.py", "from assay.anomaly import x", "imports the need anomaly"),
+        ("result.py", "from assay.report import html", "result imports report"),
+        ("anomaly/a.py", "from ..cli import main", "anomaly imports cli"),
+        ("nn/a.py", "import assay.attic", "attic has no place"),
+    ],
+)
+def test_the_import_rule_catches(file, line, said, tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "SOURCE", tmp_path)
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(line, "utf-8")
+    with pytest.raises(AssertionError, match=said):
+        test_imports_run_one_way(path)
+
+
+def test_the_import_rule_lets_pass_what_it_should(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "SOURCE", tmp_path)
+    for file, text in {
+        "result.py": "def f():\n    from assay.report import html",
+        "anomaly.py": "from assay.compress import PCA\nfrom assay.data import Scaler",
+        "cli.py": "from assay.report import html\nfrom assay.anomaly import x",
+        "study.py": "from assay.checks import Check\nimport numpy",
+    }.items():
+        (tmp_path / file).write_text(text, "utf-8")
+        test_imports_run_one_way(tmp_path / file)
