@@ -11,11 +11,14 @@ import dataclasses
 import math
 
 import numpy as np
+from scipy import stats
 
-from assay.anomaly.replicates import replicate
+from assay.anomaly.replicates import Replicates, replicate
 from assay.data import as_labels
 from assay.errors import DataError, StudyError
+from assay.intervals import TAIL_SHARE, spread_of
 from assay.result import Gain
+from assay.verdict import more_data
 
 LOSS = "missed anomalies plus false alarms"
 
@@ -90,7 +93,7 @@ def detection_gain(
     Returns
     -------
     gain, gains
-        `low` is -inf where there are fewer than 4 independent normal or anomalous units.
+        `low` is -inf where there are fewer than 4 independent units of a kind.
 
     Raises
     ------
@@ -104,6 +107,15 @@ def detection_gain(
     Time and memory of a replicate do not depend on the number of rows: rows are counted once per
     unit and possible threshold (only ranks near k matter), and units beyond a thousand are put
     together at random.
+
+    The interval holds percentiles of the resampled gain. They are pushed outward as a t interval
+    is beyond a normal one [1]_, with degrees of freedom from the rows that make the difference and
+    from the k rows behind the threshold, and by the caution of `assay.intervals`.
+
+    References
+    ----------
+    .. [1] T. C. Hesterberg, What teachers should know about the bootstrap, The American
+       Statistician 69 (2015) 371-386, section 5.3.
 
     Examples
     --------
@@ -131,6 +143,72 @@ def detection_gain(
         rng=np.random.default_rng(seed),
     )
     return _gains(found, tuple(b.name for b in baselines), level)
+
+
+def _gains(found: Replicates, names, level) -> tuple[Gain, tuple[Gain, ...]]:
+    """Put the interval on the gain over the best baseline and over each."""
+    study, drawn = found.losses[0], found.losses[1:]
+    tail = (1.0 - level) / 2.0 * TAIL_SHARE
+    each, tops = [], []
+    for j, name in enumerate(names, 1):
+        freedom = _freedom(found, j)
+        low, high = _interval(drawn[:, 0], drawn[:, j], found.n_units, freedom, tail)
+        each.append(_gain(study[0], study[j], low, high, name, level))
+        # The best of several baselines looks better on the test part than it is.
+        shared = tail / len(names)
+        tops.append(_interval(drawn[:, 0], drawn[:, j], found.n_units, freedom, shared)[1])
+    best = int(np.argmin(study[1:])) + 1
+    freedom = _freedom(found, best)
+    low, _ = _interval(drawn[:, 0], drawn[:, 1:].min(axis=1), found.n_units, freedom, tail)
+    low = min(low, *(gain.low for gain in each))
+    high = max(low, min(tops))
+    return _gain(study[0], study[best], low, high, names[best - 1], level), tuple(each)
+
+
+def _interval(candidate, baseline, n_units, freedom, tail):
+    """Return percentiles of the resampled gain, pushed outward for small samples."""
+    fewest = min(n for n in n_units if n)
+    if fewest < FEWEST_UNITS or freedom < 0.5:
+        return -math.inf, 1.0
+    gains = _ratio(candidate, baseline)
+    undefined = np.isnan(gains)
+    critical = stats.t.isf(tail, min(freedom, fewest - 1))
+    tail = float(stats.norm.sf(critical * math.sqrt(fewest / (fewest - 1))))
+    # A resample without any anomaly could have shown anything: it counts against both ends.
+    low = np.quantile(np.where(undefined, -np.inf, gains), tail, method="lower")
+    high = np.quantile(np.where(undefined, 1.0, gains), 1.0 - tail, method="higher")
+    return float(low), float(high)
+
+
+def _freedom(found, j):
+    """Return the degrees of freedom behind the difference between baseline `j` and candidate.
+
+    Satterthwaite's combination of the test rows, where a difference that rests on five rows has
+    five rows' worth of certainty, and of the threshold, which rests on k rows.
+    """
+    off = found.contributions[:, j] - found.contributions[:, 0]
+    fewest = float(min(found.n_units[:2]))
+    of_test = spread_of(off, fewest)
+    total = float(np.nanvar(found.losses[1:, j] - found.losses[1:, 0]))
+    from_test = of_test.se**2
+    from_threshold = max(total - from_test, 0.0) if found.k else 0.0
+    parts = from_test**2 / max(of_test.df, 1e-9)
+    parts += from_threshold**2 / found.k if found.k else 0.0
+    return (from_test + from_threshold) ** 2 / parts if parts > 0.0 else fewest - 1.0
+
+
+def _ratio(candidate, baseline):
+    """Return 1 - candidate / baseline; 0 where both are perfect, -inf where only one is."""
+    candidate, baseline = np.asarray(candidate), np.asarray(baseline)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = 1.0 - candidate / baseline
+    return np.where((baseline == 0.0) & (candidate == 0.0), 0.0, ratio)
+
+
+def _gain(candidate, baseline, low, high, name, level):
+    estimate = float(_ratio(candidate, baseline))
+    gain = Gain(estimate, low, high, name, loss=LOSS, level=level)
+    return dataclasses.replace(gain, more_data=more_data(gain))
 
 
 def _rows(scores):
@@ -164,19 +242,15 @@ def _check(methods, labels):
         fits = [
             np.atleast_2d(s).shape[0] for s in (method.calibration, method.test) if s is not None
         ]
+        for scores in (method.calibration, method.test):
+            if scores is not None and not np.isfinite(scores).all():
+                raise DataError(
+                    f"`{method.name}` has {int(np.sum(~np.isfinite(scores)))} scores that are not "
+                    "finite.",
+                    hint="Give rows that cannot be scored the highest score.",
+                )
         if len(set(fits)) > 1:
             raise DataError(
                 f"`{method.name}` must have one row of scores per seed in both parts, got {fits}.",
                 hint="Score each seed's fit on both parts.",
             )
-
-
-def _unbounded(losses, names, level):
-    """Return gains without bounds, for too few units to resample."""
-    ours, theirs = losses[0], losses[1:]
-    estimates = [1.0 - ours / b if b > 0.0 else (0.0 if ours == 0.0 else -math.inf) for b in theirs]
-    gains = tuple(
-        Gain(float(e), -math.inf, 1.0, name, loss=LOSS, level=level)
-        for e, name in zip(estimates, names, strict=True)
-    )
-    return gains[int(np.argmin(theirs))], gains

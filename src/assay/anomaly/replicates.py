@@ -34,14 +34,14 @@ class Replicates:
         squares is the variance that the test rows alone would give.
     n_units : tuple of int
         Independent normal units, anomalous units and calibration units (0: thresholds given).
-    k : int
-        Calibration scores above the thresholds of the study, and the one at them.
+    k : float
+        Independent calibration units at or above the thresholds; 0 where they were given.
     """
 
     losses: np.ndarray
     contributions: np.ndarray
     n_units: tuple[int, int, int]
-    k: int
+    k: float
 
 
 def replicate(methods, labels, alpha, *, units, calibration_units, repeats, rng) -> Replicates:
@@ -87,7 +87,7 @@ def replicate(methods, labels, alpha, *, units, calibration_units, repeats, rng)
         np.stack(losses, axis=1),
         np.stack(contributions, axis=1),
         (*n_each, n_cal_units),
-        int(k[0]),
+        float(k[0] * n_cal_units / len(cal_ids)),
     )
 
 
