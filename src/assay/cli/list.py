@@ -1,6 +1,7 @@
 """``assay list``: what there is, read from the tuples that everything else goes through."""
 
 import importlib
+import inspect
 import json
 from typing import Any
 
@@ -8,24 +9,24 @@ import click
 
 from assay.cli.shell import printable
 
-# (need, its question, the tuples: what they hold, module, name)
+# (need, its question, the tuples: what they hold, module, names); a class stands for itself.
 NEEDS = (
     (
         "anomaly",
         "Does a network find the faults that monitoring misses?",
         (
-            ("candidates", "assay.anomaly.candidates", "CANDIDATES"),
-            ("baselines", "assay.anomaly.baselines", "BASELINES"),
-            ("checks", "assay.anomaly.checks", "CHECKS"),
+            ("candidates", "assay.anomaly.candidates", ("CANDIDATES",)),
+            ("baselines", "assay.anomaly.baselines", ("BASELINES",)),
+            ("checks", "assay.anomaly.checks", ("CHECKS",)),
         ),
     ),
     (
         "compress",
         "Does an autoencoder compress better than PCA at the same code size?",
         (
-            ("candidates", "assay.compress.candidates", "CANDIDATES"),
-            ("baselines", "assay.compress.baselines", "BASELINES"),
-            ("checks", "assay.compress.checks", "CHECKS"),
+            ("candidates", "assay.compress", ("Autoencoder",)),
+            ("baselines", "assay.compress.study", ("PCA", "MeanRow")),
+            ("checks", "assay.compress.checks", ("CHECKS",)),
         ),
     ),
 )
@@ -37,7 +38,7 @@ def command(*, as_json: bool) -> int:
     """List the needs, the families of networks, the baselines and the checks."""
     found = [
         {"need": need, "question": question}
-        | {kind: entries(module, name) for kind, module, name in tuples}
+        | {kind: entries(module, *wanted) for kind, module, wanted in tuples}
         for need, question, tuples in NEEDS
     ]
     if as_json:
@@ -47,26 +48,32 @@ def command(*, as_json: bool) -> int:
     return 0
 
 
-def entries(module: str, name: str) -> list[tuple[str, str]]:
-    """Return (name or code, a line about it) of each entry of a tuple.
+def entries(module: str, *names: str) -> list[tuple[str, str]]:
+    """Return (name or code, a line about it) of each entry of some tuples.
 
     Parameters
     ----------
-    module, name : str
-        Where the tuple is.
+    module : str
+        Where they are.
+    *names : str
+        The tuples, or classes that stand for themselves.
 
     Examples
     --------
     >>> entries("assay.anomaly.baselines", "BASELINES")[0][0]
     'PCA Q'
     """
-    return [_entry(item) for item in getattr(importlib.import_module(module), name)]
+    found = [getattr(importlib.import_module(module), name) for name in names]
+    return [_entry(x) for each in found for x in (each if isinstance(each, tuple) else (each,))]
 
 
 def _entry(item: Any) -> tuple[str, str]:
     if hasattr(item, "code"):
         return f"{item.code}", f"{item.title} ({item.severity})"
-    return item.name, item.about
+    kind = item if isinstance(item, type) else type(item)
+    # A name may be a property, which a class does not answer for.
+    name = item.name if isinstance(getattr(item, "name", None), str) else kind.__name__
+    return name, getattr(item, "about", "") or inspect.getdoc(kind).splitlines()[0]
 
 
 def as_text(need: dict[str, Any]) -> str:
