@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.anomaly.pooled import FileStudies, pool, short_names
+from assay.anomaly.pooled import pool, short_names
 from assay.errors import StudyError
 from assay.result import (
     Contender,
@@ -77,6 +77,7 @@ def test_metrics_are_means_over_files_with_their_spread():
     assert [p.rows for p in whole.split.parts] == [300, 150]
     assert whole.split.unit == "file"
     assert len(whole.tables[0].rows) == 3
+    assert [name for name, _ in whole.studies] == ["f0", "f1", "f2"]
 
 
 def test_one_failed_check_makes_the_whole_invalid():
@@ -103,13 +104,5 @@ def test_one_file_is_no_pool_and_methods_must_agree():
         pool((*several([0.1], [(0.5, 0.5)]), other))
 
 
-def test_every_file_gets_a_folder_of_its_own(tmp_path):
+def test_every_file_gets_a_name_of_its_own():
     assert short_names(["a/x.csv", "b/x.csv", "x-2.csv", "c/x.csv"]) == ["x", "x-2", "x-2-2", "x-3"]
-    saved = []
-
-    class Saved:
-        def save(self, folder):
-            saved.append(folder)
-
-    FileStudies((("a", Saved()), ("b", Saved()))).save(tmp_path)
-    assert saved == [tmp_path / "a", tmp_path / "b"]

@@ -28,18 +28,6 @@ from assay.verdict import decide
 _OUTCOMES = ("not_applicable", "pass", "error", "warn", "fail")
 
 
-@dataclasses.dataclass(frozen=True)
-class FileStudies:
-    """The study of each file, by name; stands where the result of one study has its model."""
-
-    studies: tuple[tuple[str, Result], ...]
-
-    def save(self, folder: Path) -> None:
-        """Write each study, with its report and its model, into a folder of its own."""
-        for name, study in self.studies:
-            study.save(Path(folder) / name)
-
-
 def run_files(
     sources: list[str],
     reading: Reading,
@@ -61,7 +49,7 @@ def run_files(
     Returns
     -------
     Result
-        Its model is a `FileStudies`: saving it writes the study of each file.
+        With the study of each file in its `studies`.
 
     Raises
     ------
@@ -85,7 +73,6 @@ def run_files(
     return dataclasses.replace(
         whole,
         settings=whole.settings | {"normal": list(map(str, sources)), "test": None},
-        model=FileStudies(tuple(studies)),
     )
 
 
@@ -174,6 +161,7 @@ def pool(results: tuple[tuple[str, Result], ...], *, margin: float = 0.0, seed: 
         notes=tuple(dict.fromkeys(note for s in studies for note in s.notes)),
         tables=(_by_file(names, studies),),
         arrays={},
+        studies=results,
         model=None,
     )
 
@@ -278,5 +266,5 @@ def _by_file(names, studies) -> ExtraTable:
             ("its missed + false", "-"),
         ),
         tuple(rows),
-        "Each file has a study of its own, with its report, in the folder `model`.",
+        "Each file has a study of its own, with its report, in the folder `studies`.",
     )
