@@ -1,6 +1,7 @@
 """Results as studies make them, without running one: what the report tests render."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -407,6 +408,7 @@ def hostile():
     )
 
 
+@functools.cache
 def large():
     """10,000 columns, 12 baselines, 500 notes, sentences that do not end."""
     result = not_earned()

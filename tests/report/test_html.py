@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from assay.errors import StudyError
-from assay.report import figures, graphics, html
+from assay.report import figures, graphics, html, words
 from assay.result import Gain
 
 from . import fake
@@ -48,9 +48,8 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def pages():
-    """Return the page of every result; the figures are drawn once for all but the hostile one."""
-    drawn = figures.render(fake.not_earned(), fake.FIGURES)
+def pages(drawn):
+    """Return the page of every result."""
     return {name: html.render(make(), drawn) for name, make in fake.ALL.items()}
 
 
@@ -155,6 +154,12 @@ def test_ranking_figures_are_said_not_to_be_the_operating_point(pages):
     assert said.index("Detection rate") < said.index("not the operating point") < said.index("AUC")
 
 
+def test_the_verdict_is_said_once():
+    result = dataclasses.replace(fake.undecided(), sentence="Undecided: it may be chance")
+    page = html.render(result, [])
+    assert '<p class="sentence">It may be chance.</p>' in page
+
+
 def test_no_gain_shows_no_gain(pages):
     said = Reader(pages["no_labels"]).said()
     assert "Gain" not in said
@@ -170,9 +175,8 @@ def test_what_does_not_fit_is_said_to_be_elsewhere(pages):
     assert "and 9,970 more" in said
 
 
-def test_figures_beyond_the_budget_are_left_to_the_folder(monkeypatch):
+def test_figures_beyond_the_budget_are_left_to_the_folder(monkeypatch, drawn):
     monkeypatch.setattr(html, "FIGURE_BUDGET", 10)
-    drawn = figures.render(fake.not_earned(), fake.FIGURES)
     page = html.render(fake.not_earned(), drawn)
     assert "Too large for this page" in page
     assert "var(--fig-normal)" not in page.split("</style>")[1]
@@ -185,8 +189,7 @@ def test_a_large_figure_is_a_picture_and_a_broken_one_a_sentence():
     assert "could not be drawn (KeyError" in page
 
 
-def test_the_same_result_gives_the_same_page(pages):
-    drawn = figures.render(fake.not_earned(), fake.FIGURES)
+def test_the_same_result_gives_the_same_page(pages, drawn):
     assert html.render(fake.not_earned(), drawn) == pages["not_earned"]
 
 
@@ -244,6 +247,15 @@ def test_gains_that_are_no_numbers_are_not_drawn():
     axis = graphics.axis([gain(0.1, 0.0, 0.2)])
     assert graphics.bar(gain(nan, nan, nan), axis) is None
     assert graphics.bar(gain(0.1, 0.0, 0.2), None) is None
+
+
+def test_an_end_at_infinity_is_cut_and_said():
+    g = gain(-1.28, -float("inf"), 1.0)
+    bar = graphics.bar(g, graphics.axis([g]))
+    assert (bar.left, bar.cut_low, bar.cut_high) == (0, True, False)
+    assert bar.holds_zero
+    assert words.gain_text(g) == ("-128 %", "up to +100 %")
+    assert words.gain_text(gain(0.5, 0.2, float("inf"))) == ("+50 %", "+20 % and up")
 
 
 def test_a_gain_without_width_is_drawn():

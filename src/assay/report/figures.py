@@ -140,6 +140,7 @@ def _draw(result: Result, spec: FigureSpec, *, png: bool) -> tuple[str, bytes]:
         spec.draw(result, figure)
         _plain_ticks(figure)
         svg = _svg(figure)
+        figure.set_layout_engine("none")  # laid out once: the picture looks the same
         picture = _png(figure) if png or len(svg) > LARGEST_SVG else b""
     return svg, picture
 
@@ -149,10 +150,16 @@ def _plain_ticks(figure: Any) -> None:
     from matplotlib.dates import AutoDateFormatter, ConciseDateFormatter
     from matplotlib.ticker import LogFormatter, LogFormatterMathtext
 
+    class Plain(LogFormatter):
+        """Writes 0.01 and 100 where the base class writes 1e-02; it chooses what is labelled."""
+
+        def __call__(self, x, pos=None):
+            return f"{x:g}".replace("-", "\N{MINUS SIGN}") if super().__call__(x, pos) else ""
+
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
-            axis.set_major_formatter(LogFormatter())
-            axis.set_minor_formatter(LogFormatter())
+            axis.set_major_formatter(Plain())
+            axis.set_minor_formatter(Plain())
         elif isinstance(axis.get_major_formatter(), AutoDateFormatter):
             axis.set_major_formatter(ConciseDateFormatter(axis.get_major_locator()))
 

@@ -5,7 +5,7 @@ Positions are percentages of the width, so that the page draws them at any size.
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from assay.report import numbers
 from assay.result import Gain
@@ -47,8 +47,8 @@ def axis(gains: Sequence[Gain]) -> Axis | None:
     if not drawn:
         return None
     floor = min(FURTHEST, 1.25 * max(g.estimate for g in drawn))
-    low = max(min(0.0, *(min(g.low, g.estimate) for g in drawn)), floor)
-    high = max(0.0, *(max(g.high, g.estimate) for g in drawn))
+    low = max(min(0.0, *(_end(g.low, g.estimate, min) for g in drawn)), floor)
+    high = max(0.0, *(_end(g.high, g.estimate, max) for g in drawn))
     span = max(high - low, 1e-3)
     # Zero never lies at the very edge: the reader must see which side an interval is on.
     low, high = min(low - 0.06 * span, -0.12 * span), max(high + 0.06 * span, 0.12 * span)
@@ -73,7 +73,14 @@ def bar(gain: Gain, on: Axis | None) -> Bar | None:
 
 
 def _is_drawn(gain: Gain) -> bool:
-    return all(map(numbers.is_number, (gain.estimate, gain.low, gain.high)))
+    # An end may lie at infinity (the data put no bound on it); the estimate may not.
+    ends_known = gain.low == gain.low and gain.high == gain.high
+    return numbers.is_number(gain.estimate) and ends_known
+
+
+def _end(end: float, estimate: float, outer: Callable[[float, float], float]) -> float:
+    """Return the end of an interval, or twice the way to its estimate where it is at infinity."""
+    return outer(end, estimate) if numbers.is_number(end) else 2 * estimate
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, int]]:

@@ -82,6 +82,8 @@ def render(result: Result, drawn: list[Rendered] | None = None, *, in_folder: bo
     environment.filters |= {
         "clean": lambda text, limit=None: _unbroken(words.clean(text, limit)),
         "line": lambda text, limit=160: _unbroken(words.one_line(text, limit)),
+        "sentence": lambda text, limit=None: _unbroken(words.as_sentence(text, limit)),
+        "capital": words.capital,
         "minus": lambda text: _unbroken(_minus(str(text))),
         "count": numbers.count,
         "duration": numbers.seconds,
@@ -100,6 +102,7 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
     return {
         "started": words.one_line(result.started, 40)[:16].replace("T", " "),
         "word": words.VERDICTS[result.verdict],
+        "sentence": _unbroken(words.clean(words.sentence(result), LONGEST_TEXT)),
         "meaning": _unbroken(words.meaning(result)),
         "blocking": [f for f in groups["fail"] if f.severity == "fail"],
         "gain": _headline(result.gain),
@@ -116,7 +119,7 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "findings": findings,
         "figures": _figures(drawn),
         "columns": _columns(result),
-        "profile": _settings(result.data.profile),
+        "profile": _profile(result.data.profile),
         "costs": tables.costs(result),
         "settings": _settings(result.settings),
         "most": {"notes": MOST_NOTES, "sources": MOST_SOURCES, "rows": MOST_ROWS},
@@ -252,6 +255,13 @@ def _settings(settings: dict[str, Any]) -> list[tuple[str, str]]:
     for name, value in plain.flat(settings)[:MOST_ROWS]:
         rows.append((words.one_line(name, 120), _value(plain.plain(value))))
     return rows
+
+
+def _profile(profile: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (words.PROFILE.get(name) or words.capital(name.replace("_", " ")), value)
+        for name, value in _settings(profile)
+    ]
 
 
 def _value(value: Any) -> str:

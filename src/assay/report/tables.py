@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.report import numbers
-from assay.report.words import one_line
+from assay.report.words import capital, one_line
 from assay.result import Contender, ExtraTable, MetricInfo, Result
 
 DIRECTIONS = {"lower": "lower is better", "higher": "higher is better", "target": "to match"}
@@ -80,8 +80,8 @@ def methods(result: Result, role: str) -> Table | None:
         )
         for place, contender in enumerate(contenders)
     )
-    heads = tuple(Head(m.title, _unit(m.unit), DIRECTIONS[m.better]) for m in infos)
-    notes = tuple(f"{m.title}: {m.note}" for m in infos if m.note)
+    heads = tuple(Head(capital(m.title, 120), _unit(m.unit), DIRECTIONS[m.better]) for m in infos)
+    notes = tuple(f"{capital(m.title, 120)}: {m.note}" for m in infos if m.note)
     return Table(heads, rows, notes)
 
 
@@ -121,7 +121,7 @@ def extra(table: ExtraTable, limit: int) -> dict[str, Any]:
     ]
     return {
         "title": table.title,
-        "heads": [Head(one_line(title, 120), _unit(unit)) for title, unit in table.columns],
+        "heads": [Head(capital(title, 120), _unit(unit)) for title, unit in table.columns],
         "numeric": numeric or [False] * len(table.columns),
         "rows": rows,
         "more": len(table.rows) - len(shown),

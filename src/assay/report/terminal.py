@@ -56,7 +56,7 @@ def _lines(result: Result, width: int) -> Iterator[Line]:
     yield ()
     word = words.VERDICTS[result.verdict].upper()
     yield ((word, result.verdict),)
-    yield from _wrapped(result.sentence, width)
+    yield from _wrapped(words.sentence(result), width)
     yield from _gain(result, width)
     yield ()
     yield from _table(result, width)

@@ -19,6 +19,14 @@ OUTCOMES = {
     "pass": "Passed",
     "not_applicable": "Not applicable",
 }
+PROFILE = {
+    "rows_used": "Rows looked at for this",
+    "duplicates": "Rows that repeat another",
+    "constant": "Constant columns (from 0)",
+    "near_constant": "Nearly constant columns",
+    "dimension_90": "Directions with 90 % of the variance",
+    "dimension_99": "Directions with 99 % of the variance",
+}
 RANKING_NOTE = (
     "These figures average over thresholds that nobody runs: they say how well a method ranks, "
     "and are not the operating point."
@@ -43,6 +51,32 @@ def clean(text: Any, limit: int | None = None) -> str:
 def one_line(text: Any, limit: int | None = None) -> str:
     """Return `text` as `clean` does, on one line."""
     return clean(" ".join(str(text).split()), limit)
+
+
+def as_sentence(text: Any, limit: int | None = None) -> str:
+    """Return `text` with a capital at its start and a full stop at its end.
+
+    Examples
+    --------
+    >>> as_sentence("rows drawn at random")
+    'Rows drawn at random.'
+    """
+    text = clean(text, limit).strip()
+    text = f"{text[:1].upper()}{text[1:]}"
+    return text if not text or text[-1] in ".!?…:" else f"{text}."
+
+
+def capital(text: Any, limit: int | None = None) -> str:
+    """Return `text` on one line, with a capital at its start."""
+    text = one_line(text, limit)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def sentence(result: Result) -> str:
+    """Return the verdict's sentence without the word itself, which stands right above it."""
+    text = clean(result.sentence).strip()
+    word = f"{VERDICTS[result.verdict]}: "
+    return as_sentence(text[len(word) :] if text.lower().startswith(word.lower()) else text)
 
 
 def folder_name(place: int, name: str) -> str:
@@ -107,18 +141,25 @@ def _digits(finding: Finding) -> int | None:
 
 def gain_digits(gain: Gain) -> int:
     """Return the decimals for a gain in per cent: two digits of its half width, at most 2."""
-    low, high = 100 * gain.low, 100 * gain.high
-    return min(numbers.digits_after_point(100 * gain.estimate, (low, high)), 2)
+    ends = (100 * gain.low, 100 * gain.high)
+    if not all(map(numbers.is_number, ends)):
+        return 0
+    return min(numbers.digits_after_point(100 * gain.estimate, ends), 2)
 
 
 def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
     """Return the gain and its interval in per cent, at matching digits."""
     digits = gain_digits(gain) if digits is None else digits
     estimate = numbers.percent(gain.estimate, digits, signed=True)
-    if not (numbers.is_number(gain.low) and numbers.is_number(gain.high)):
-        return estimate, ""
-    low = numbers.percent(gain.low, digits, signed=True)
-    return estimate, f"{low} to {numbers.percent(gain.high, digits, signed=True)}"
+    low, high = (
+        numbers.percent(end, digits, signed=True) if numbers.is_number(end) else ""
+        for end in (gain.low, gain.high)
+    )
+    if low and high:
+        return estimate, f"{low} to {high}"
+    if low:
+        return estimate, f"{low} and up" if gain.high == float("inf") else ""
+    return estimate, f"up to {high}" if high and gain.low == float("-inf") else ""
 
 
 def meaning(result: Result) -> str:
