@@ -24,7 +24,9 @@ from assay.errors import AssayError, ModelError, did_you_mean
 # `from_saved(config, arrays)`; the module is imported only when such a model is loaded.
 FAMILIES: tuple[tuple[str, str], ...] = (
     ("compress.autoencoder", "assay.compress.autoencoder:Autoencoder"),
-    ("anomaly.autoencoder", "assay.anomaly.autoencoder:Autoencoder"),
+    ("anomaly.autoencoder", "assay.anomaly.autoencoder:AutoencoderDetector"),
+    ("anomaly.denoising", "assay.anomaly.denoising:DenoisingDetector"),
+    ("anomaly.forecast", "assay.anomaly.forecast:ForecastDetector"),
 )
 
 JSON_NAME, WEIGHTS_NAME = "model.json", "weights.safetensors"
