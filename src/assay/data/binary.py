@@ -1,11 +1,11 @@
 """Binary files: Parquet, NPZ, NPY and HDF5. Nothing in them is ever executed."""
 
-import zipfile
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from assay.data.chars import clean_names
+from assay.data.chars import clean_names, printable
 from assay.data.raw import Raw
 from assay.errors import DataError
 
@@ -16,9 +16,16 @@ def read_parquet(path: Path, shown: str) -> Raw:
 
     try:
         with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - 4, 0))
+            if file.read(4) != b"PAR1":
+                raise DataError(
+                    f"'{shown}' is a Parquet file that is cut off: its end is missing.",
+                    hint="Copy it again, or let the program that writes it close it first.",
+                )
+            file.seek(0)
             schema = pl.read_parquet_schema(file)
         n_rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(shown, "Parquet", error) from error
     given = list(schema)
     names, units, aliases, notes = clean_names(given)
@@ -28,7 +35,7 @@ def read_parquet(path: Path, shown: str) -> Raw:
         try:
             # Without a memory map the file's pages do not count as memory of this process.
             frame = pl.read_parquet(path, columns=wanted, glob=False, memory_map=False)
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise _damaged(shown, "Parquet", error) from error
         return [frame[name].rechunk() for name in wanted]
 
@@ -47,14 +54,17 @@ def read_npz(path: Path, shown: str) -> Raw:
         for key in archive.files:
             try:
                 arrays[key] = archive[key]
-            except (ValueError, zipfile.BadZipFile, OSError, EOFError, KeyError) as error:
-                raise _damaged(shown, f"NPZ, array '{key}'", error) from error
+            except Exception as error:
+                raise _damaged(shown, f"NPZ, array '{printable(key)}'", error) from error
     return from_arrays(arrays, shown)
 
 
 def _load(path, shown):
     try:
-        return np.load(path, allow_pickle=False)
+        with warnings.catch_warnings():
+            # A damaged header can warn on its way to failing.
+            warnings.simplefilter("ignore", UserWarning)
+            return np.load(path, allow_pickle=False)
     except ValueError as error:
         if "pickle" in str(error).lower():
             raise DataError(
@@ -62,7 +72,8 @@ def _load(path, shown):
                 hint="Save plain numbers: np.savez(path, X=X.astype(float)).",
             ) from error
         raise _damaged(shown, "NumPy", error) from error
-    except (OSError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+    # NumPy's header parser lets through whatever its tokenizer raises.
+    except Exception as error:
         raise _damaged(shown, "NumPy", error) from error
 
 
@@ -110,6 +121,7 @@ def _text(array):
 
 def from_arrays(arrays: dict, shown: str) -> Raw:
     """Find the table among named arrays, or list them."""
+    arrays = {printable(k): a for k, a in arrays.items()}
     shapes = ", ".join(f"'{k}' {a.shape}" for k, a in list(arrays.items())[:12])
     if not arrays:
         raise DataError(f"'{shown}' holds no arrays.", hint="Save a matrix: np.savez(path, X=X).")
@@ -181,13 +193,12 @@ def from_columns(columns: dict, shown: str, *, file: bool) -> Raw:
     where = f"'{shown}'" if file else shown
     arrays = {}
     for key, value in columns.items():
-        array = _column(value, where, key)
-        arrays[key] = array
+        arrays[key] = _column(value, where, printable(key))
     lengths = {k: len(a) for k, a in arrays.items()}
     if len(set(lengths.values())) > 1:
         odd = ", ".join(f"'{k}' has {n}" for k, n in list(lengths.items())[:5])
         raise DataError(
-            f"{where}: columns must have equal lengths: {odd}.",
+            f"{where}: columns must have equal lengths: {printable(odd)}.",
             hint="Cut the columns to the same rows.",
         )
     if not arrays:
@@ -281,7 +292,7 @@ def _float(value):
 
 
 def _damaged(shown, kind, error):
-    said = " ".join(str(error).split())[:120]
+    said = printable(" ".join(str(error).split())[:120])
     return DataError(
         f"'{shown}' could not be read as {kind}: {said}",
         hint="The file may be cut off or of another kind: copy or export it again.",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.data.chars import clean_names, counted
+from assay.data.chars import clean_names, counted, printable
 from assay.data.raw import Raw
 from assay.data.sniff import HEAD_BYTES, WHITESPACE, Dialect, sniff
 from assay.errors import DataError
@@ -181,13 +181,15 @@ class _Reader:
         self.folder, self.files, self.frames, self.notes = None, [], [], []
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
         self.big = size > _BIG_BYTES
+        self.n_lines, self.has_quotes = self._survey()
 
     def load(self):
         """Read all columns; return the number of rows."""
         import polars as pl
 
         numeric = [k for k, yes in enumerate(self.dialect.numeric) if yes]
-        if self.dialect.decimal_comma:
+        # Quotation marks in numbers can make the number parser of polars panic.
+        if self.dialect.decimal_comma or self.has_quotes:
             numeric = []
         text = [k for k in range(self.width) if k not in set(numeric)]
         n_rows = self._add(text, pl.String) if text else None
@@ -224,8 +226,9 @@ class _Reader:
         import polars as pl
 
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
+            # polars warns from threads of its own, where an error filter cannot raise.
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
                 scan = self._scan(dict.fromkeys(positions, dtype))
                 if self.big:
                     frame = self._spill(scan)
@@ -233,7 +236,9 @@ class _Reader:
                 else:
                     frame = scan.collect()
                     n_rows = frame.height
-        except (pl.exceptions.PolarsError, UserWarning, OSError) as error:
+            if warned:
+                raise ValueError(str(warned[0].message))
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
             if "utf-8" in str(error) and self._decoded():
                 return self._add(positions, dtype)
             self._explain(error)
@@ -352,7 +357,7 @@ class _Reader:
             if any("\n" in f and f.count("\n") > 20 for f in fields):
                 raise self._open_quote(number) from error
         self._check_quotes(error)
-        said = " ".join(str(error).split())[:200]
+        said = printable(str(error).split("\n")[0])
         raise DataError(
             f"'{self.shown}' could not be read as a table: {said}",
             hint="Open the file in a text editor and compare its lines.",
@@ -405,13 +410,16 @@ class _Reader:
         """Whether comments or quoted line breaks make lines and rows differ."""
         if self.dialect.comment is not None:
             return True
-        if isinstance(self.content, bytes):
-            lines = self.content.count(b"\n") + (not self.content.endswith(b"\n"))
-        else:
-            lines = 0
-            with self.content.open("rb") as file:
-                last = b"\n"
-                while block := file.read(1 << 22):
-                    lines, last = lines + block.count(b"\n"), block[-1:]
-            lines += last != b"\n"
-        return lines - self.dialect.first - n_rows > 64 or lines - self.dialect.first < n_rows
+        rows = self.n_lines - self.dialect.first
+        return (self.has_quotes and rows != n_rows) or rows < n_rows
+
+    def _survey(self):
+        """Count lines and look for quotation marks, once through the whole file."""
+        source = self.content
+        file = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+        lines, quotes, last = 0, False, b"\n"
+        with file:
+            while block := file.read(1 << 22):
+                lines, last = lines + block.count(b"\n"), block[-1:]
+                quotes = quotes or b'"' in block
+        return lines + (last != b"\n"), quotes

@@ -80,7 +80,7 @@ def sniff(text: str, *, complete: bool) -> Dialect | None:
 def split_line(line: str, separator: str) -> list[str]:
     """Split one line into its stripped fields."""
     if separator == WHITESPACE:
-        return next(csv.reader([re.sub(r"\s+", " ", line.strip())], delimiter=" "), [])
+        line = re.sub(r"\s+", " ", line.strip())
     try:
         return [f.strip() for f in next(csv.reader([line], delimiter=separator), [])]
     except csv.Error:
@@ -93,11 +93,14 @@ def _records(table, separator):
         return [(i, split_line(line, separator)) for i, line in table]
     reader = csv.reader((line + "\n" for _, line in table), delimiter=separator)
     records, begin = [], 0
-    for fields in reader:
-        if reader.line_num - begin > _MAX_RECORD:  # a quotation mark that is never closed
-            return [(i, split_line(line, separator)) for i, line in table]
-        records.append((table[begin][0], [f.strip() for f in fields]))
-        begin = reader.line_num
+    try:
+        for fields in reader:
+            if reader.line_num - begin > _MAX_RECORD:
+                raise csv.Error("a quotation mark is never closed")
+            records.append((table[begin][0], [f.strip() for f in fields]))
+            begin = reader.line_num
+    except csv.Error:
+        return [(i, split_line(line, separator)) for i, line in table]
     return records
 
 
