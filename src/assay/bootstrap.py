@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from assay.errors import DataError, StudyError
-from assay.intervals import Spread, ends
+from assay.intervals import Spread, clear_skewness, ends
 from assay.result import Gain
 from assay.verdict import more_data
 
@@ -228,7 +228,9 @@ def _interval(b, c, replicates_b, replicates_c, total, tail) -> tuple[float, flo
         variance = float(square.mean())
         if not variance > 0:
             return Spread(0.0, 0.0, total - 1.0)
-        skewness = float((square * e).mean()) / variance**1.5
+        skewness = clear_skewness(
+            float((square * e).mean()) / variance**1.5, float(total), 6.0 / repeats
+        )
         excess = float((square * square).mean()) / variance**2 - 3.0
         # The excess kurtosis of a bootstrapped mean is that of one unit over n; one standard
         # deviation of its own noise is taken off, or every second study would lose power to it.

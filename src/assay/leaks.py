@@ -170,8 +170,14 @@ def _near(A, B, candidates: np.ndarray, tolerance: float) -> _Near:
     searched_b = len(rows_b)
     rows_b = np.intersect1d(rows_b, candidates, assume_unique=True)
     a = A[rows_a].astype(np.float64)
+    b = B[rows_b].astype(np.float64)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise DataError(
+            "`X_a` and `X_b` in `leaks` must hold finite numbers.",
+            hint="Set rows with missing values aside first.",
+        )
     centre, scale = a.mean(axis=0), a.std(axis=0)
-    # A column that hardly moves keeps its own unit: dividing by rounding noise would drown the rest.
+    # A column that hardly moves keeps its own unit: divided by rounding noise it would rule all.
     scale[scale <= 1e-12 * np.abs(centre)] = 1.0
     scale[scale == 0] = 1.0
     a = (a - centre) / scale
@@ -181,7 +187,7 @@ def _near(A, B, candidates: np.ndarray, tolerance: float) -> _Near:
     if not own.size or not rows_b.size:
         return _Near(0, 0.0, 0.0, 0.0, len(a), searched_b, ())
     typical = float(np.median(own))
-    found, where = _nearest(a, (B[rows_b].astype(np.float64) - centre) / scale, skip_equal=False)
+    found, where = _nearest(a, (b - centre) / scale, skip_equal=False)
     close = found <= tolerance * typical
     pairs = tuple((int(rows_a[where[j]]), int(rows_b[j])) for j in np.flatnonzero(close)[:5])
     return _Near(

@@ -6,9 +6,9 @@ import numpy as np
 
 from assay.errors import DataError, StudyError
 
-# A block holds four correlation times, so that neighbouring block means are nearly independent;
+# A block holds five correlation times, so that neighbouring block means are nearly independent;
 # fewer than four blocks would leave Student's t with nothing to stand on.
-BLOCK_TIMES = 4.0
+BLOCK_TIMES = 5.0
 FEWEST_BLOCKS = 4
 
 
