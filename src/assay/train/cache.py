@@ -6,6 +6,8 @@ from pathlib import Path
 
 from assay.errors import StudyError
 
+MAX_BYTES = 256 * 1024**2  # some thousand programs
+
 
 def enable_compilation_cache(path: Path | str | None = None) -> Path:
     """Let JAX keep compiled programs in a private folder of the user.
@@ -49,5 +51,27 @@ def enable_compilation_cache(path: Path | str | None = None) -> Path:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     # Ours compile in 0.1 to 2 s; JAX's own default of 1 s would leave most of them out.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
-    jax.config.update("jax_compilation_cache_max_size", 256 * 1024**2)
+    _prune(folder)
     return folder
+
+
+def _prune(folder):
+    """Delete the programs that have not been written for longest, down to half of the limit.
+
+    JAX's own limit needs another package and writes a file at every look-up. A program that is
+    missing is compiled again, so nothing can go wrong here.
+    """
+    kept = []
+    for path in folder.iterdir():
+        try:
+            kept.append((path.stat().st_mtime, path.stat().st_size, path))
+        except OSError:  # another process was faster
+            continue
+    total = sum(size for _, size, _ in kept)
+    if total <= MAX_BYTES:
+        return
+    for _, size, path in sorted(kept):
+        path.unlink(missing_ok=True)
+        total -= size
+        if total <= MAX_BYTES // 2:
+            return

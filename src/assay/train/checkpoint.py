@@ -49,7 +49,8 @@ def save(path: Path, arrays: dict[str, np.ndarray], state: dict, marks: dict[str
     """
     from safetensors.numpy import save as to_bytes
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    # Not np.ascontiguousarray, which turns a number into an array of one number.
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     header = {"format": FORMAT, "digest": _digest(arrays), "state": state, "fingerprint": marks}
     write_atomically(path, to_bytes(arrays, metadata={"assay": json.dumps(header)}))
 

@@ -24,9 +24,9 @@ class FitStatus(enum.Enum):
 
 _SENTENCES = {
     FitStatus.CONVERGED: "Training converged: the last tenth of the steps lowered the training "
-    "loss by less than 1 %.",
-    FitStatus.BUDGET: "Training used all its steps while the training loss was still falling by "
-    "1 % or more per tenth of the run; more steps may give a better network.",
+    "loss by less than 1 % and by less than a twentieth of its whole fall.",
+    FitStatus.BUDGET: "Training used all its steps while the training loss was still falling; "
+    "more steps may give a better network.",
     FitStatus.STOPPED_EARLY: "Training stopped early because the validation loss had ceased to "
     "fall; the weights are those of its minimum.",
     FitStatus.NONFINITE: "Training broke down: the loss became infinite or not a number. The "

@@ -85,7 +85,7 @@ def _mean_loss(spec, static, parameters, x, y, count, key, extra):
     per_row = jax.vmap(lambda a, b, k: spec.loss(model, a, b, k, extra), in_axes)(x, y, keys)
     if per_row.ndim != 1:
         raise TypeError(f"The loss of one row must be a scalar, got shape {per_row.shape[1:]}.")
-    used = jnp.arange(x.shape[0]) < count
+    used = jnp.arange(x.shape[0], dtype=count.dtype) < count
     return jnp.sum(jnp.where(used, per_row, 0)) / count.astype(per_row.dtype)
 
 

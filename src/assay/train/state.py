@@ -87,9 +87,11 @@ def at_last_step(state: State, per_epoch: int) -> State:
 
 
 def has_flattened(losses: np.ndarray, per_epoch: int) -> bool:
-    """Whether the last tenth of the steps (an epoch at least) lowered the mean loss by under 1 %.
+    """Whether the mean loss of the last tenth of the steps is hardly below the tenth before.
 
-    Compared with the tenth before it; False if there are not two such windows.
+    "Hardly" is by less than 1 % of it, and by less than a twentieth of the whole fall since the
+    first tenth: a tiny learning rate also changes little at a time, but as much at the end as at
+    the start. A tenth is an epoch at least; False if there are not two of them.
 
     Examples
     --------
@@ -97,10 +99,13 @@ def has_flattened(losses: np.ndarray, per_epoch: int) -> bool:
     True
     >>> has_flattened(np.exp(-np.arange(1000) / 100.0), per_epoch=10)
     False
+    >>> has_flattened(1.0 - 1e-5 * np.arange(1000), per_epoch=10)
+    False
     """
     window = max(len(losses) // 10, per_epoch)
     if len(losses) < 2 * window:
         return False
-    last = losses[-window:].mean(dtype=float)
+    first = losses[:window].mean(dtype=float)
     before = losses[-2 * window : -window].mean(dtype=float)
-    return bool(before - last < 0.01 * abs(before))
+    last = losses[-window:].mean(dtype=float)
+    return bool(before - last < min(0.01 * abs(before), 0.05 * max(first - last, 0.0)))
