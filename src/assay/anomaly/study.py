@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from assay.anomaly.checks import CHECKS
 
 from assay.anomaly.baselines import BASELINES
 from assay.anomaly.candidates import candidate_method
+from assay.anomaly.checks import CHECKS
+from assay.anomaly.configure import configured
 from assay.anomaly.detector import Detector
 from assay.anomaly.events import sampling_interval
 from assay.anomaly.feeds import Feed, blocks_of, feed, split_normal, unit_of
@@ -363,7 +364,7 @@ class AnomalyNeed(AbstractNeed):
         """Return the files, the columns of the normal rows and what was done to the rows."""
         table = self.inputs.normal
         summary = table.summary(profile=profile(table.X))
-        sources = dict.fromkeys((table.source, self.inputs.test.source))
+        sources = dict.fromkeys(name for names in self.inputs.sources for name in names or ())
         notes = tuple(dict.fromkeys((*self.inputs.notes, *table.notes)))
         rows = table.n_rows + self.inputs.test.n_rows
         return dataclasses.replace(summary, sources=tuple(sources), rows=rows, notes=notes)
@@ -404,17 +405,6 @@ def _brought(candidate):
 
 def _name(estimator):
     return getattr(estimator, "name", None) or type(estimator).__name__
-
-
-def configured(estimator, wanted: dict[str, Any], seed: int):
-    """Return a clone with those of the study's settings that it takes, and the seed."""
-    from sklearn.base import clone
-
-    fresh = clone(estimator)
-    takes = fresh.get_params(deep=False)
-    chosen = {k: v for k, v in wanted.items() if k in takes}
-    chosen |= {k: seed for k in ("seed", "random_state") if k in takes}
-    return fresh.set_params(**chosen)
 
 
 def _scores(estimator, part: Feed, which: str) -> np.ndarray:

@@ -1,0 +1,40 @@
+"""Anomaly: whether a network finds the faults that classical monitoring misses."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.anomaly.autoencoder import AutoencoderDetector as AutoencoderDetector
+    from assay.anomaly.baselines import BASELINES as BASELINES
+    from assay.anomaly.brought import bring as bring
+    from assay.anomaly.candidates import CANDIDATES as CANDIDATES
+    from assay.anomaly.denoising import DenoisingDetector as DenoisingDetector
+    from assay.anomaly.detector import Detector as Detector
+    from assay.anomaly.forecast import ForecastDetector as ForecastDetector
+    from assay.anomaly.study import AnomalyStudy as AnomalyStudy
+    from assay.compress.autoencoder import Autoencoder as Autoencoder
+
+_LAZY = {
+    "AnomalyStudy": "assay.anomaly.study",
+    "Autoencoder": "assay.compress.autoencoder",
+    "AutoencoderDetector": "assay.anomaly.autoencoder",
+    "BASELINES": "assay.anomaly.baselines",
+    "CANDIDATES": "assay.anomaly.candidates",
+    "DenoisingDetector": "assay.anomaly.denoising",
+    "Detector": "assay.anomaly.detector",
+    "ForecastDetector": "assay.anomaly.forecast",
+    "bring": "assay.anomaly.brought",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value  # later look-ups are free
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__
