@@ -78,9 +78,6 @@ def study(monkeypatch):
     report = types.ModuleType("assay.report.json")
     report.dumps = lambda result: json.dumps({"verdict": result.verdict})
     monkeypatch.setitem(sys.modules, "assay.report.json", report)
-    train = types.ModuleType("assay.train")
-    train.enable_compilation_cache = lambda: None
-    monkeypatch.setitem(sys.modules, "assay.train", train)
     return kept
 
 

@@ -129,9 +129,6 @@ class FilesAfterOption(click.Command):
 def prepare(folder: Path | None = None) -> None:
     """Do what must come before a long study.
 
-    Compiled programs are kept between runs, so that the second run of a command starts at once;
-    only the command line does this, because it changes a global setting of JAX.
-
     Parameters
     ----------
     folder : Path, optional
@@ -142,12 +139,20 @@ def prepare(folder: Path | None = None) -> None:
     StudyError
         When `folder` holds something that is not ours.
     """
-    from assay.train import enable_compilation_cache
-
     if folder is not None:
         from assay.report.folder import check_target
 
         check_target(folder)
+    keep_programs()
+
+
+def keep_programs() -> None:
+    """Keep compiled programs between runs, so that the second run of a command starts at once.
+
+    Only the command line does this, because it changes a global setting of JAX.
+    """
+    from assay.train import enable_compilation_cache
+
     try:
         enable_compilation_cache()
     except StudyError as reason:  # a read-only home: slower, and no reason to refuse
