@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from assay.compress.autoencoder import Autoencoder
@@ -23,9 +22,10 @@ class AutoencoderDetector(BaseEstimator):
     ----------
     components : int >= 1, or float in (0, 1), default 0.9
         Code size, or the share of the variance that PCA must explain with as many numbers.
-    hidden, activation, output, noise, noise_kind, scaling, epochs, batch, learning_rate, schedule, \
-weight_decay, validation_fraction, patience, initialisation, random_state
+    hidden, activation, output, noise, noise_kind, scaling, epochs, batch, learning_rate
         See `assay.compress.Autoencoder`.
+    schedule, weight_decay, validation_fraction, patience, initialisation, random_state
+        See there too.
 
     Attributes
     ----------
@@ -41,6 +41,7 @@ weight_decay, validation_fraction, patience, initialisation, random_state
 
     Examples
     --------
+    >>> import numpy as np
     >>> t = np.linspace(-1.0, 1.0, 300)
     >>> curve = np.c_[t, t**2]
     >>> detector = AutoencoderDetector(components=1, hidden=(16,), learning_rate=1e-2, epochs=200)

@@ -31,8 +31,8 @@ class DenoisingDetector(BaseEstimator):
     are dense, the harder the farther out the row lies. So a clean row is scored by the squared
     correction it gets at several levels, each in units of its mean over normal rows:
 
-    .. math:: s(u) = \frac{1}{L} \sum_l
-              \frac{\lVert u - r(u, \sigma_l) \rVert^2}{\overline{\lVert u - r(u, \sigma_l) \rVert^2}}
+    .. math:: s(u) = \frac{1}{L} \sum_l \frac{c_l(u)}{\overline{c_l}}, \qquad
+              c_l(u) = \lVert u - r(u, \sigma_l) \rVert^2
 
     The network only corrects the Wiener filter, the best linear denoiser (`assay.anomaly.noise`),
     which is PCA with soft edges. The basic level is the standard deviation of the strongest

@@ -1,7 +1,7 @@
 r"""Restoring rows from noise: the linear optimum in closed form, and a network that adds to it.
 
-In the coordinates of the principal axes, with variances :math:`\lambda_i`, rows plus normal noise of
-standard deviation :math:`\sigma` are restored best, among linear maps, by the Wiener filter [1]_
+In the coordinates of the principal axes, with variances :math:`\lambda_i`, rows plus normal noise
+of standard deviation :math:`\sigma` are restored best, among linear maps, by the Wiener filter [1]_
 
 .. math:: w_i = \frac{\lambda_i}{\lambda_i + \sigma^2}\, \tilde u_i, \qquad
           E(u_i - w_i)^2 = \frac{\lambda_i \sigma^2}{\lambda_i + \sigma^2}.

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from assay.compress.baselines import principal_axes
+from assay.compress.choices import check_choices, check_output
 from assay.compress.network import Codec, decode, encode, gaussian_denoising, masked_denoising
 from assay.compress.state import fit_state, history_from, history_to, numbers, text
 from assay.data import Scaler, as_matrix, map_rows
-from assay.errors import StudyError, did_you_mean
+from assay.errors import StudyError
 from assay.models import save_model
 from assay.nn import from_arrays, n_parameters, to_arrays
 from assay.splits import holdout
@@ -19,8 +20,6 @@ from assay.train import FitSpec, Hyper, epochs_to_steps, predict
 from assay.train import fit as train
 from assay.train.losses import squared_error
 
-OUTPUTS = ("identity", "sigmoid")
-NOISES = ("gaussian", "mask")
 AUTO_STEPS = 5_000  # where the loss of tables of some thousand rows has flattened
 MOST_EPOCHS = 1_000
 FEWEST_VALIDATION = 8  # rows; fewer say nothing about when to stop
@@ -170,7 +169,7 @@ class Autoencoder(TransformerMixin, BaseEstimator):
             If a parameter is out of range, or there are fewer than 2 rows.
         """
         del y
-        self._check_choices()
+        check_choices(self)
         X = as_matrix(X, name="X")
         if len(X) < 2:
             raise StudyError(
@@ -181,7 +180,7 @@ class Autoencoder(TransformerMixin, BaseEstimator):
         self.scaler_ = Scaler.fit(X, self.scaling)
         self.code_size_ = self._count(X)
         rows = self._scaled(X)
-        self._check_output(rows)
+        check_output(self.output, rows)
         first, second = self._held_out(len(rows))
         steps = epochs_to_steps(len(first), self.batch, self._passes(len(first)))
         hyper = Hyper(
@@ -284,7 +283,7 @@ class Autoencoder(TransformerMixin, BaseEstimator):
     def from_saved(cls, config, arrays):
         """Return the fitted estimator from what `to_saved` returned."""
         model = cls(**config["params"] | {"hidden": tuple(config["params"]["hidden"])})
-        model._check_choices()
+        check_choices(model)
         model.scaler_ = Scaler.from_dict(config["scaler"])
         model.n_features_in_ = len(model.scaler_.centre)
         model.code_size_ = numbers(config, "code_size")
@@ -368,40 +367,3 @@ class Autoencoder(TransformerMixin, BaseEstimator):
         if self.epochs is not None:
             return self.epochs
         return int(np.clip(-(-AUTO_STEPS // -(-n // self.batch)), 1, MOST_EPOCHS))
-
-    def _check_choices(self):
-        for field, valid in (("output", OUTPUTS), ("noise_kind", NOISES)):
-            if getattr(self, field) not in valid:
-                raise StudyError(
-                    f"Unknown {field} {getattr(self, field)!r} of an Autoencoder.",
-                    hint=did_you_mean(getattr(self, field), valid),
-                )
-        if self.precision not in ("float32", "float64"):
-            raise StudyError(
-                f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
-                hint="Leave it out: float32 is enough for all but tests against closed forms.",
-            )
-        most = 1.0 if self.noise_kind == "mask" else np.inf
-        if not 0.0 <= self.noise < most:
-            raise StudyError(
-                f"`noise` must be from 0 to below {most}, got {self.noise!r}.",
-                hint="0.1 to 0.5 is usual: standard deviations, or the share of masked values.",
-            )
-        if not 0.0 <= self.validation_fraction <= 0.5:
-            raise StudyError(
-                f"`validation_fraction` must be from 0 to 0.5, got {self.validation_fraction!r}.",
-                hint="Use 0.1, or 0 to train on all rows.",
-            )
-        if self.epochs is not None and not (isinstance(self.epochs, int) and self.epochs >= 1):
-            raise StudyError(
-                f"`epochs` must be a whole number of at least 1 or None, got {self.epochs!r}.",
-                hint="Leave it out for about 5,000 steps.",
-            )
-
-    def _check_output(self, rows):
-        if self.output == "sigmoid" and (rows.min() < 0.0 or rows.max() > 1.0):
-            raise StudyError(
-                "A sigmoid output reaches 0 to 1 only, but the scaled rows go from "
-                f"{rows.min():.3g} to {rows.max():.3g}.",
-                hint='Use scaling="unit", or output="identity".',
-            )
