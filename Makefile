@@ -32,7 +32,7 @@ labs: $(VENV)/.ready  ## the chapters' experiments: quoted against measured
 	$(VENV)/bin/assay labs
 
 bench: $(VENV)/.ready $(BENCH_VENV)/.ready  ## Assay beside its peers, in one run
-	$(RUN) benchmarks/run.py --peers $(BENCH_VENV)/bin/python $(ARGS)
+	$(BENCH_VENV)/bin/python benchmarks/run.py $(ARGS)
 
 lint: $(VENV)/.ready  ## style and formatting
 	$(RUN) -m ruff check .
