@@ -237,3 +237,14 @@ def test_big_files_pass_through_disk_with_the_same_numbers(tmp_path, monkeypatch
     assert small.n_columns == 3
     np.testing.assert_allclose(small.X, values()[small.row_numbers - 2], rtol=1e-12)
     assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize("value", ["5", "5.5", "1e3"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_blank_in_a_time_stamp_is_no_separator(separator, value, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f'2024-01-01 00:00:{k:02d}{separator}{value}{separator}"ok"' for k in range(20)]
+    path.write_text(separator.join(["time", '"p [bar]"', "state"]) + "\n" + "\n".join(rows))
+    table = read_table(path, time="time", label="state")
+    assert table.columns == ("p",)
+    assert table.X[:, 0].tolist() == [float(value)] * 20

@@ -220,3 +220,31 @@ def test_hdf5_layouts(tmp_path):
     table = read_table(path, label="state")
     assert table.columns == ("a", "b")
     assert table.labels.tolist() == [False, True, False]
+
+
+def test_a_pandas_index_that_says_something_is_a_column():
+    pd = pytest.importorskip("pandas")
+    frame = pandas_frame()
+    frame.index = pd.date_range("2024-01-01", periods=3, freq="s")
+    table = read_table(frame, time="index")
+    assert table.columns == ("a", "b")
+    assert table.times[1] == np.datetime64("2024-01-01T00:00:01")
+    frame.index = pd.Index([7, 7, 8], name="pump")
+    assert read_table(frame, group="pump").groups.tolist() == ["7", "7", "8"]
+    frame.index = [4, 5, 6]
+    assert read_table(frame).columns == ("a", "b")
+
+
+def test_odd_pandas_frames():
+    pd = pytest.importorskip("pandas")
+    twice = pd.DataFrame(EXPECTED, columns=["a", "a"])
+    with pytest.raises(DataError, match="'a'"):
+        read_table(twice)
+    numbered = pd.DataFrame(EXPECTED)
+    assert read_table(numbered).columns == ("0", "1")
+    nested = pd.DataFrame({"a": A, "b": [np.ones(2)] * 3})
+    assert read_table(nested).columns == ("a",)
+    levels = pd.DataFrame(EXPECTED, columns=pd.MultiIndex.from_tuples([("p", "x"), ("p", "y")]))
+    assert read_table(levels).n_columns == 2
+    with pytest.raises(DataError, match="matrix"):
+        read_table(pd.Series(A))

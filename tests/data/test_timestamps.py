@@ -13,6 +13,7 @@ FORMS = [
     "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p", "%d-%b-%Y %H:%M:%S",
     "%Y%m%d%H%M%S", "%Y%m%dT%H%M%S", "%d.%m.%y %H:%M:%S", "%Y-%m-%d %H:%M:%S.250",
     "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+0000", "%Y-%m-%d %H:%M:%S+00:00",
+    "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%dT%H:%M:%S.250Z",
 ]  # fmt: skip
 
 

@@ -255,10 +255,7 @@ def series(values):
     if kind == "f" and values.dtype.itemsize not in (4, 8):
         values = values.astype(np.float64)
     if kind == "O":
-        filled = [
-            None if v is None or v is getattr(pl, "NA", None) or v != v else v
-            for v in _plain_objects(values)
-        ]
+        filled = list(_plain_objects(values))
         if all(v is None or isinstance(v, (int, float)) for v in filled):
             numbers = [None if v is None else _float(v) for v in filled]
             return pl.Series(numbers, dtype=pl.Float64)
@@ -276,12 +273,10 @@ def series(values):
 
 def _plain_objects(values):
     for v in values.tolist():
-        if type(v).__name__ in ("NAType", "NaTType"):
-            yield None
-        elif isinstance(v, np.generic):
-            yield v.item()
-        else:
-            yield v
+        if isinstance(v, np.generic):
+            v = v.item()
+        missing = type(v).__name__ in ("NAType", "NaTType") or (isinstance(v, float) and v != v)
+        yield None if missing else v
 
 
 def _float(value):

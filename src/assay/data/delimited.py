@@ -1,40 +1,28 @@
 """Text tables: the dialect is found from the head, polars reads the rest."""
 
-import bz2
-import codecs
 import csv
-import gzip
 import io
-import lzma
 import os
-import re
 import shutil
 import tempfile
 import warnings
-import zlib
 from pathlib import Path
 
 import numpy as np
 
 from assay.data.chars import clean_names, counted, printable
+from assay.data.encoding import decode, encoding_note, head_of, tabbed, text_content
 from assay.data.raw import Raw
 from assay.data.sniff import HEAD_BYTES, WHITESPACE, Dialect, sniff
 from assay.errors import DataError
 
 _BIG_BYTES = 1 << 28  # above it columns pass through a temporary Parquet file, not memory
-_PACKED = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open))
-_BOMS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 def read_text_table(path: Path, shown: str) -> Raw:
     """Open a text table; `shown` is what messages call the file."""
-    content, notes = _content(path, shown)
-    head = content[:HEAD_BYTES] if isinstance(content, bytes) else _head(path)
+    content, notes = text_content(path, shown)
+    head = content[:HEAD_BYTES] if isinstance(content, bytes) else head_of(path)
     complete = len(head) < HEAD_BYTES
     text = head.decode("utf-8", errors="ignore").removeprefix("\ufeff")
     if not text.strip():
@@ -46,92 +34,8 @@ def read_text_table(path: Path, shown: str) -> Raw:
             hint="Check that the file was written completely.",
         )
     if dialect.separator == WHITESPACE:
-        content = _tabbed(content if isinstance(content, bytes) else path.read_bytes())
+        content = tabbed(content if isinstance(content, bytes) else path.read_bytes())
     return _open(content, dialect, shown, [*notes, *dialect.notes])
-
-
-def _content(path, shown):
-    """Return the path itself if polars can read it as it is, else the text as UTF-8 bytes."""
-    head, notes = _head(path), []
-    unpack = next((f for magic, f in _PACKED if head.startswith(magic)), None)
-    data = None
-    if unpack is not None:
-        try:
-            with unpack(path) as file:
-                data = file.read()
-        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-            raise DataError(
-                f"'{shown}' is a damaged compressed file: {error}.",
-                hint="Copy it again, or unpack it and look at what is there.",
-            ) from error
-        head = data[:HEAD_BYTES]
-    encoding = _encoding(head, shown)
-    has_cr = b"\r" in head and b"\n" not in head
-    if encoding == "utf-8" and not has_cr:
-        return (path if data is None else data), notes
-    data = path.read_bytes() if data is None else data
-    if encoding != "utf-8":
-        data = _decode(data, encoding, shown).encode("utf-8")
-        notes.append(_latin_note(encoding))
-    if has_cr:
-        data = data.replace(b"\r", b"\n")
-    return data, notes
-
-
-def _head(path):
-    with path.open("rb") as file:
-        return file.read(HEAD_BYTES)
-
-
-def _encoding(head, shown):
-    for bom, name in _BOMS:
-        if head.startswith(bom):
-            return name
-    zeros = head.count(0)
-    if zeros:
-        odd, even = head[1::2].count(0), head[::2].count(0)
-        if max(odd, even) > 0.4 * len(head) / 2 and min(odd, even) < 0.05 * len(head):
-            return "utf-16-le" if odd > even else "utf-16-be"
-        raise DataError(
-            f"'{shown}' is not a text table: it has zero bytes.",
-            hint="Pass CSV, Parquet, NPZ, NPY or HDF5; export other formats to CSV first.",
-        )
-    control = sum(head.count(c) for c in range(32) if c not in (9, 10, 12, 13, 26, 27))
-    if control > 0.02 * len(head):
-        raise DataError(
-            f"'{shown}' is not a text table: it has control characters.",
-            hint="Pass CSV, Parquet, NPZ, NPY or HDF5; export other formats to CSV first.",
-        )
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, final=False)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
-
-
-def _decode(data, encoding, shown):
-    if encoding == "cp1252":
-        try:
-            return data.decode("cp1252")
-        except UnicodeDecodeError:
-            return data.decode("latin-1")
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"'{shown}' is damaged {encoding} text at byte {error.start}.",
-            hint="Save the file as UTF-8.",
-        ) from error
-
-
-def _latin_note(encoding):
-    return f"Text read as {encoding.replace('cp1252', 'Latin-1 (Windows-1252)')}."
-
-
-def _tabbed(data):
-    """Make one tab of each run of blanks, so that polars can read the table."""
-    data = re.sub(rb"[ \t\x0b\x0c]+", b"\t", data)
-    return re.sub(rb"\t?\r?\n\t?", b"\n", data).lstrip(b"\t")
 
 
 def _open(content, dialect: Dialect, shown, notes):
@@ -251,8 +155,8 @@ class _Reader:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError:
-            self.content = _decode(data, "cp1252", self.shown).encode("utf-8")
-            self.notes.append(_latin_note("cp1252"))
+            self.content = decode(data, "cp1252", self.shown).encode("utf-8")
+            self.notes.append(encoding_note("cp1252"))
             return True
         return False
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.data.binary import from_array, from_columns, series
-from assay.data.chars import clean_names
+from assay.data.chars import clean_names, printable
 from assay.data.raw import Raw
 from assay.errors import DataError
 
@@ -29,7 +29,7 @@ def read_memory(source, shown: str) -> Raw:
         source = source.astype(float).filled(np.nan)
     if isinstance(source, np.ndarray):
         return from_array(source, shown, file=False)
-    frame = _frame(source)
+    frame = _frame(_with_index(source), shown)
     if frame is not None:
         return _from_frame(frame, shown)
     if hasattr(source, "__array__"):
@@ -40,13 +40,30 @@ def read_memory(source, shown: str) -> Raw:
     )
 
 
-def _frame(source):
+def _with_index(source):
+    """Keep a pandas index that says something: time stamps, or one with a name."""
+    index = getattr(source, "index", None)
+    if not type(source).__module__.startswith("pandas") or not hasattr(source, "reset_index"):
+        return source
+    says = type(index).__name__ == "DatetimeIndex" or any(n is not None for n in index.names)
+    flat = type(index).__name__ != "MultiIndex" or None not in index.names
+    names = {str(n) for n in index.names} & {str(c) for c in getattr(source, "columns", ())}
+    return source.reset_index() if says and flat and not names else source
+
+
+def _frame(source, shown):
     import narwhals as nw
 
     try:
         frame = nw.from_native(source)
     except TypeError:
         return None
+    except ValueError as error:
+        said = " ".join(str(error).split())[:120]
+        raise DataError(
+            f"{shown} is a data frame that cannot be used: {printable(said)}",
+            hint="Give every column a name of its own.",
+        ) from error
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 

@@ -85,12 +85,16 @@ def _words(values):
         numbers = values.astype(np.float64)
         unique, back = np.unique(numbers, return_inverse=True)
         return np.array([_short(v) for v in unique], dtype=str)[back], np.isnan(numbers)
-    shown = np.array(["" if v is None or v != v else str(v) for v in values.tolist()], dtype=str)
+    shown = np.array(["" if _absent(v) else str(v) for v in values.tolist()], dtype=str)
     unique, back = np.unique(shown, return_inverse=True)
     # "none" and "-" are words for "no fault" here, so only what is certainly missing counts.
     absent = MISSING_WORDS - {"none", "nil", "-", "--", "bad", "invalid", "0"}
     missing = np.array([w.strip().casefold() in absent for w in unique], dtype=bool)
     return np.array([_short(w) for w in unique], dtype=str)[back], missing[back]
+
+
+def _absent(value):
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _is_number(word):

@@ -166,7 +166,7 @@ def _open_zip(path, shown, binary):
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError) as error:
         raise DataError(
             f"'{shown}' is a damaged NPZ or ZIP file: {error}.", hint="Copy the file again."
         ) from error

@@ -15,9 +15,10 @@ _COMMENTS = ("#", "%", "//")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?$|^[+-]?(inf|infinity|nan)$", re.I)
 _COMMA_NUMBER = re.compile(r"^[+-]?(\d{1,3}([. ']\d{3})+|\d*),\d*([eE][+-]?\d+)?$")
 _GROUPED = re.compile(r"^[+-]?\d{1,3}([,. '’]\d{3})+([.,]\d+)?$")
+_CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _TIME = re.compile(
-    r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:.*)?$|^\d{1,2}:\d{2}(:.*)?$"
-    r"|^\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}( \d{1,2}:.*)?$"
+    rf"^\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}([ T]{_CLOCK})?$|^{_CLOCK}$"
+    rf"|^\d{{1,2}}[- ][A-Za-z]{{3,9}}[- ]\d{{2,4}}( {_CLOCK})?$"
 )
 
 
@@ -126,6 +127,8 @@ def _separate(table):
         if width == 1:
             steady *= 0.5  # one column always fits; any separator that fits is likelier
         score = steady * clean + 1e-3 * (separator != WHITESPACE) + 1e-4 * min(width, 9)
+        # The header has the same number of fields, if the separator is the right one.
+        score += 0.05 * sum(len(r) == width for _, r in rows) / len(rows)
         if best is None or score > best[0]:
             best = (score, separator, rows, commas, trailing)
     _, separator, rows, commas, trailing = best

@@ -11,6 +11,7 @@ _MONTH_FIRST = ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y")
 _NAMED = ("%d-%b-%Y", "%d %b %Y", "%d-%b-%y", "%b %d %Y", "%d-%B-%Y", "%d %B %Y")
 _CLOCKS = ("%H:%M:%S%.f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 _COMPACT = ("%Y%m%d%H%M%S", "%Y%m%d %H%M%S", "%Y%m%dT%H%M%S", "%Y%m%d%H%M")
+_DIGITS = r"\d\d?[-/.:]\d|\d{8}|\d[- ][A-Za-z]{3,9}[- ]\d"
 _OLDEST = np.datetime64("1500-01-01", "us")
 _YEARS = (3.15e8, 4.2e9)  # seconds of 1980 and of 2103 since 1970
 
@@ -24,7 +25,7 @@ def looks_like_times(series) -> bool:
     if series.dtype != pl.String:
         return False
     head = _tidy(series.drop_nulls().head(50))
-    head = head.filter(head != "")
+    head = head.filter(head.str.contains(_DIGITS))  # spares words the many forms below
     return bool(len(head)) and _best(head)[2] >= 0.8 * len(head)
 
 
@@ -122,7 +123,8 @@ def _numeric(values, where):
 
 def _tidy(text):
     # "2024-03-09 10:14:33,250" has a decimal comma in its seconds.
-    return text.str.strip_chars().str.replace(r"(:\d\d),(\d)", "${1}.${2}")
+    text = text.str.strip_chars().str.replace(r"(:\d\d),(\d)", "${1}.${2}")
+    return text.str.replace(r" ?(UTC|GMT)$", "Z")
 
 
 def _forms():
