@@ -160,6 +160,19 @@ def test_the_verdict_is_said_once():
     assert '<p class="sentence">It may be chance.</p>' in page
 
 
+def test_a_gain_over_the_best_of_all_explains_its_interval(pages):
+    assert "whichever baseline is best" not in pages["not_earned"]  # there both are the same
+    other = dataclasses.replace(fake.GAINS[2], low=-1.5)
+    page = html.render(dataclasses.replace(fake.not_earned(), gain=other), [])
+    assert "whichever baseline is best in each resample" in page
+
+
+def test_settings_that_are_not_set_are_named_together(pages):
+    said = Reader(pages["not_earned"]).said()
+    assert "Not set: time ." in said
+    assert "learning_rate 0.001" in said
+
+
 def test_no_gain_shows_no_gain(pages):
     said = Reader(pages["no_labels"]).said()
     assert "Gain" not in said

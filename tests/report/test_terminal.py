@@ -24,12 +24,19 @@ def test_says_what_matters():
     text = terminal.text(fake.not_earned())
     assert "NOT EARNED" in text
     assert "Gain -69 % (95 % interval -108 % to -35 %) against kNN distance" in text
-    assert re.search(r"^> Autoencoder +58\.1 \(51\.2 to 64\.9\)", text, re.MULTILINE)
+    assert re.search(r"^> Autoencoder +58\.1 \(51\.2–64\.9\)", text, re.MULTILINE)
     assert re.search(r"^\* kNN distance +75\.2", text, re.MULTILINE)
     assert "Checks: 1 warning, 1 error, 4 passed, 1 not applicable." in text
     assert "Fix 1: Look at rows 1204" in text
     assert "Threshold from too few rows" not in text  # it passed
     assert "opened twice before" in text
+
+
+def test_intervals_move_below_where_it_is_narrow():
+    lines = terminal.text(fake.not_earned(), 70).splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("> Autoencoder"))
+    assert "51.2–64.9" in lines[place + 1]
+    assert max(map(len, lines)) <= 70
 
 
 def test_a_failed_check_comes_first():

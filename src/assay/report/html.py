@@ -121,7 +121,8 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "columns": _columns(result),
         "profile": _profile(result.data.profile),
         "costs": tables.costs(result),
-        "settings": _settings(result.settings),
+        "settings": _settings(_chosen(result.settings)),
+        "unset": [k for k, v in plain.flat(result.settings)[:MOST_ROWS] if _is_unset(v)],
         "most": {"notes": MOST_NOTES, "sources": MOST_SOURCES, "rows": MOST_ROWS},
     }
 
@@ -167,7 +168,9 @@ def _forest(result: Result) -> dict[str, Any] | None:
         rows.append(
             row | {"bar": graphics.bar(gain, axis), "is_strongest": gain.against == against}
         )
-    return {"axis": axis, "rows": rows}
+    own = next((g for g in gains if g.against == against), None)
+    pooled = own is not None and words.gain_text(own) != words.gain_text(result.gain)
+    return {"axis": axis, "rows": rows, "pooled": pooled}
 
 
 def _study(place: int, name: str, study: Result) -> dict[str, str]:
@@ -255,6 +258,14 @@ def _settings(settings: dict[str, Any]) -> list[tuple[str, str]]:
     for name, value in plain.flat(settings)[:MOST_ROWS]:
         rows.append((words.one_line(name, 120), _value(plain.plain(value))))
     return rows
+
+
+def _is_unset(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list | tuple | dict) and not value)
+
+
+def _chosen(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in plain.flat(settings) if not _is_unset(value)}
 
 
 def _profile(profile: dict[str, Any]) -> list[tuple[str, str]]:

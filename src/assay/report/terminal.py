@@ -86,59 +86,78 @@ def _gain(result: Result, width: int) -> Iterator[Line]:
 
 
 def _table(result: Result, width: int) -> Iterator[Line]:
-    """Yield the table of methods; intervals, then ranking metrics, give way when it is narrow."""
-    for roles, with_intervals in (
-        (("operating", "ranking"), True),
-        (("operating",), True),
-        (("operating", "ranking"), False),
-        (("operating",), False),
-    ):
+    """Yield the table of methods; where it is narrow, intervals move and ranking metrics go."""
+    layouts = [
+        (roles, where)
+        for where in ("beside", "below", "nowhere")
+        for roles in (("operating", "ranking"), ("operating",))
+    ]
+    for roles, where in layouts:
         parts = [t for t in (tables.methods(result, role) for role in roles) if t is not None]
-        heads, rows = _columns(parts, with_intervals=with_intervals)
-        widths = [max(map(len, column)) for column in zip(*rows, *heads, strict=True)]
-        if sum(widths) + 2 * (len(widths) - 1) + 2 <= width:
+        grid = _columns(parts, where)
+        widths = _widths(grid)
+        if _total(widths) <= width:
             break
-    while sum(widths) + 2 * (len(widths) - 1) + 2 > width and len(widths) > 4:
+    while _total(widths) > width and len(widths) > 4:
         # Still too wide: the last metric goes; the report has them all.
-        cut = len(widths) - 3
-        widths.pop(cut)
-        heads = [[*line[:cut], *line[cut + 1 :]] for line in heads]
-        rows = [[*line[:cut], *line[cut + 1 :]] for line in rows]
-    for line in heads:
+        grid = [[*line[:-3], *line[-2:]] for line in grid]
+        widths = _widths(grid)
+    n_heads = len(grid) - 2 * len(parts[0].rows)
+    for line in grid[:n_heads]:
         yield ((f"  {_aligned(line, widths)}", "dim"),)
-    first, *others = parts[0].rows
-    for row, line in zip([first, *others], rows, strict=True):
+    lines = zip(parts[0].rows, grid[n_heads::2], grid[n_heads + 1 :: 2], strict=True)
+    for row, line, below in lines:
         mark = ">" if row.is_candidate else "*" if row.is_strongest else " "
         style = "candidate" if row.is_candidate else "strong" if row.is_strongest else ""
         yield ((f"{mark} {_aligned(line, widths)}", style),)
+        if any(below):
+            yield ((f"  {_aligned(below, widths)}", "dim"),)
     legend = "> candidate"
-    if any(row.is_strongest for row in others):
+    if any(row.is_strongest for row in parts[0].rows):
         legend += "   * strongest baseline"
-    if not with_intervals:
+    if where == "nowhere":
         legend += "   intervals are in the report"
     yield ((f"  {legend}", "dim"),)
 
 
-def _columns(
-    parts: list[tables.Table], *, with_intervals: bool
-) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the head (two lines: words, unit) and the rows of the table as cells."""
+def _columns(parts: list[tables.Table], where: str) -> list[list[str]]:
+    """Return the lines of the table as cells: the head, then two lines a method.
+
+    The second line holds the intervals of the candidate and the strongest baseline, if they are
+    to stand ``"below"``; it is empty otherwise.
+    """
     titles, units = ["method"], [""]
     for head in (head for part in parts for head in part.heads):
         lines = textwrap.wrap(one_line(head.title, 40), 16) or [""]
         titles.append(lines[0])
         rest = " ".join(lines[1:])
         units.append(" ".join(filter(None, (rest, f"[{head.unit}]" if head.unit else ""))))
-    titles += ["fit", "per item"]
-    units += ["", ""]
-    rows = []
+    grid = [[*titles, "fit", "per item"]]
+    if any(units):
+        grid.append([*units, "", ""])
     for aligned in zip(*(part.rows for part in parts), strict=True):
-        row = [one_line(aligned[0].name, 26)]
-        for cell in (cell for part in aligned for cell in part.cells):
-            within = f" ({cell.interval})" if cell.interval and with_intervals else ""
-            row.append(f"{cell.value}{within}")
-        rows.append([*row, aligned[0].fit, aligned[0].predict])
-    return [titles, units] if any(units) else [titles], rows
+        row = aligned[0]
+        cells = [cell for part in aligned for cell in part.cells]
+        within = [_compact(cell.interval) for cell in cells]
+        beside = [f" ({text})" if text and where == "beside" else "" for text in within]
+        values = [f"{cell.value}{text}" for cell, text in zip(cells, beside, strict=True)]
+        grid.append([one_line(row.name, 26), *values, row.fit, row.predict])
+        shown = where == "below" and (row.is_candidate or row.is_strongest)
+        grid.append(["", *(text if shown else "" for text in within), "", ""])
+    return grid
+
+
+def _compact(interval: str) -> str:
+    """Return ``"0.05–0.08"`` for ``"0.05 to 0.08"``; with a minus sign it stays as it is."""
+    return interval if "-" in interval else interval.replace(" to ", "\N{EN DASH}")
+
+
+def _widths(grid: list[list[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*grid, strict=True)]
+
+
+def _total(widths: list[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1) + 2  # two columns for the mark in front
 
 
 def _aligned(cells: list[str], widths: list[int]) -> str:
