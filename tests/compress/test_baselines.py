@@ -43,7 +43,7 @@ def test_share_of_variance_picks_as_scikit_learn_does(rng):
 def test_blocks_change_nothing(rng, monkeypatch):
     X = rng.normal(size=(500, 6)) + 1e4
     whole = principal_axes(X, Scaler.fit(X, "none"))
-    monkeypatch.setattr(baselines, "CHUNK", 64)
+    monkeypatch.setattr(baselines, "BLOCK_VALUES", 64)
     pieces = principal_axes(X, Scaler.fit(X, "none"))
     np.testing.assert_allclose(pieces.variances, whole.variances, rtol=1e-10)
     np.testing.assert_allclose(pieces.axes, whole.axes, atol=1e-8)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from assay.compress.baselines import rows_per_block
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import StudyError
 
@@ -70,7 +71,7 @@ def score_rows(
         scaled = np.clip(scaled, -LARGEST, LARGEST, out=scaled)
         return np.asarray(score(scaled), dtype=np.float64)
 
-    return map_rows(block, X)
+    return map_rows(block, X, chunk=rows_per_block(X.shape[1]))
 
 
 def sample_rows(X: np.ndarray, most: int, seed: int) -> np.ndarray:

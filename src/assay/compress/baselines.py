@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import StudyError
 
-CHUNK = 65536
+# Rows are worked through in blocks of so many values: 32 MB in float64, however wide the table.
+BLOCK_VALUES = 4_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,21 +90,14 @@ def principal_axes(X, scaler: Scaler) -> PrincipalAxes:
     [8.0, 0.0]
     """
     n, d = X.shape
-    blocks = [slice(i, min(i + CHUNK, n)) for i in range(0, n, CHUNK)]
-
-    def scaled(block):
-        return scaler.forward(X[block], dtype=np.float64)
-
-    mean = sum(scaled(block).sum(axis=0) for block in blocks) / n
     if n <= d:
-        _, singular, axes = np.linalg.svd(scaled(slice(0, n)) - mean, full_matrices=False)
+        rows = scaler.forward(X, dtype=np.float64)
+        mean = rows.mean(axis=0)
+        _, singular, axes = np.linalg.svd(rows - mean, full_matrices=False)
         variances = singular**2 / (n - 1)
     else:
-        scatter = np.zeros((d, d))
-        for block in blocks:
-            centred = scaled(block) - mean
-            scatter += centred.T @ centred
-        variances, vectors = np.linalg.eigh(scatter / (n - 1))
+        mean, covariance = _covariance(X, scaler)
+        variances, vectors = np.linalg.eigh(covariance)
         variances, axes = variances[::-1], vectors.T[::-1]
     keep = max(1, min(d, n - 1))
     axes = axes[:keep]
@@ -111,6 +105,28 @@ def principal_axes(X, scaler: Scaler) -> PrincipalAxes:
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.where(axes[np.arange(len(axes)), largest] < 0.0, -1.0, 1.0)[:, None]
     return PrincipalAxes(mean, axes, np.maximum(variances[:keep], 0.0), n)
+
+
+def rows_per_block(n_columns: int) -> int:
+    """Return how many rows of a table are worked on at once."""
+    return max(1, BLOCK_VALUES // max(n_columns, 1))
+
+
+def _covariance(X, scaler):
+    """Return mean and covariance of scaled rows, in one pass over blocks."""
+    n, d = X.shape
+    # Sums are taken about a point close to the mean (of rows from all over the table, since logs
+    # drift), so that correcting for the rest costs no digits.
+    pivot = scaler.forward(X[:: max(1, n // 1000)], dtype=np.float64).mean(axis=0)
+    total, scatter = np.zeros(d), np.zeros((d, d))
+    step = rows_per_block(d)
+    for start in range(0, n, step):
+        rows = scaler.forward(X[start : start + step], dtype=np.float64)
+        rows -= pivot
+        total += rows.sum(axis=0)
+        scatter += rows.T @ rows
+    shift = total / n
+    return pivot + shift, (scatter - n * np.outer(shift, shift)) / (n - 1)
 
 
 class PCA(BaseEstimator):
@@ -175,13 +191,17 @@ class PCA(BaseEstimator):
         def encode(rows):
             return (self.scaler_.forward(rows, dtype=np.float64) - self.axes_.mean) @ axes.T
 
-        return map_rows(encode, X)
+        return map_rows(encode, X, chunk=rows_per_block(X.shape[1]))
 
     def inverse_transform(self, codes):
         """Return rows (n, d) in the columns' units from codes (n, code_size_)."""
         codes = as_matrix(codes, name="codes", n_columns=self.code_size_)
         axes = self.axes_.axes[: self.code_size_]
-        return map_rows(lambda c: self.scaler_.inverse(c @ axes + self.axes_.mean), codes)
+
+        def decode(rows):
+            return self.scaler_.inverse(rows @ axes + self.axes_.mean)
+
+        return map_rows(decode, codes, chunk=rows_per_block(self.n_features_in_))
 
     def reconstruct(self, X):
         """Return rows (n, d) in the columns' units, coded and decoded again."""
@@ -195,7 +215,7 @@ class PCA(BaseEstimator):
         def error(rows):
             return np.mean(residuals(self.scaler_, self.axes_, axes, rows) ** 2, axis=1)
 
-        return map_rows(error, X)
+        return map_rows(error, X, chunk=rows_per_block(X.shape[1]))
 
     def score(self, X, y=None):
         """Return minus the mean of `errors(X)`: higher is better."""
