@@ -136,10 +136,17 @@ def add_histogram(
 
     Parameters
     ----------
+    axes : matplotlib.axes.Axes
     values : array-like, shape (n,)
         Values outside `edges` are left out of the drawing but stay in the total.
     edges : array-like, shape (n_bins + 1,)
         Rising bin edges, in the unit of `values`.
+    colour : str
+        One of `COLOURS`.
+    label : str
+        For the legend.
+    share : bool
+        Whether heights are the share of all values [%]; else their number.
     """
     values = np.asarray(values, float).ravel()
     counts, edges = np.histogram(values, bins=np.asarray(edges, float))
@@ -161,6 +168,7 @@ def add_intervals(
 
     Parameters
     ----------
+    axes : matplotlib.axes.Axes
     names : sequence of str, length n
     estimates, lows, highs : array-like, shape (n,)
         In the unit of the x axis; a row whose estimate is not finite is named and left empty.
