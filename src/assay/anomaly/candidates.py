@@ -8,12 +8,11 @@ import numpy as np
 
 from assay.anomaly.autoencoder import AutoencoderDetector
 from assay.anomaly.brought import bring
-from assay.anomaly.configure import configured
 from assay.anomaly.denoising import DenoisingDetector
 from assay.anomaly.forecast import ForecastDetector
 from assay.data import read_table
 from assay.errors import DataError, StudyError, did_you_mean
-from assay.study import Method
+from assay.study import Method, configured
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ from assay.compress.symptoms import (
     some_of,
     training_finding,
 )
+from assay.errors import AssayError
 from assay.fingerprint import row_hashes
 from assay.result import Finding
 
@@ -103,7 +104,10 @@ class Collapsed:
         able = [getattr(j.estimator, "untrained_score", None) for j in view.candidate]
         if not all(map(callable, able)):
             return None
-        return np.array([np.asarray(score(X), dtype=np.float64) for score in able])
+        try:
+            return np.array([np.asarray(score(X), dtype=np.float64) for score in able])
+        except AssayError:
+            return None  # A loaded model no longer has the weights before training.
 
     def _against_untrained(self, view, rows, scores, untrained, said, measured) -> Finding:
         labels = view.test.labels
@@ -145,7 +149,7 @@ class IdentityDetector:
         is at 0, a code of k of d numbers at about 1 - k / d (ours: 0.1).
     least_ratio : float [-]
         Error on rows whose columns come from different rows, in units of the error on normal rows:
-        at 1 the detector cannot tell them apart (ours: 1.1, with its whole interval below).
+        at 1 the detector cannot tell them apart (ours: 1.1).
     """
 
     code: ClassVar[str] = "A05"
@@ -165,7 +169,7 @@ class IdentityDetector:
         found = [copy_errors(f, view.fit.X, view.calibration.X, view.seed) for f in able]
         noise = float(np.mean([f.noise for f in found]))
         ratio = float(np.mean([f.ratio for f in found]))
-        blind = all(f.ratio_high < self.least_ratio for f in found)
+        blind = ratio < self.least_ratio
         said = (
             f"Of uniform noise the detector loses {percent(noise)} of the variance, and rows with "
             f"columns from different rows have {ratio:.2g} times the error of normal rows"

@@ -199,7 +199,8 @@ class SeedSpread:
         ours = [worth(j) for j in view.candidate]
         best = max(view.baselines, key=worth)
         spread, lead = max(ours) - min(ours), float(np.mean(ours)) - worth(best)
-        bad = spread > self.ignore_below and 0.0 < lead < spread
+        # Rounding must not decide where both are the same number of rows.
+        bad = spread > self.ignore_below + 1e-12 and 0.0 < lead < spread - 1e-12
         sentence = (
             f"Over {len(ours)} seeds, detection less false alarms runs from {min(ours):.3f} to "
             f"{max(ours):.3f}; the mean is {abs(lead):.3f} {'above' if lead > 0 else 'below'} that "

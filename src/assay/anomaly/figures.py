@@ -105,11 +105,10 @@ def draw_operating(result, figure):
                 textcoords="offset points",
                 color=COLOURS.ink,
             )
-    add_threshold(axes, asked, label="asked false-alarm rate")
+    add_threshold(axes, asked)
     right = max([asked * 2, *(1.15 * x for _, x, _ in points)])
     axes.set_xlim(-0.02 * right, min(right, 104))
     axes.set_ylim(-3, 103)
-    add_legend(axes, location="lower right")
 
 
 def caption_operating(result):

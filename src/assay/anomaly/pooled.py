@@ -158,7 +158,8 @@ def pool(results: tuple[tuple[str, Result], ...], *, margin: float = 0.0, seed: 
         ),
         ledger=max((s.ledger for s in studies if s.ledger), key=_openings, default=None),
         seconds=sum(s.seconds for s in studies),
-        notes=tuple(dict.fromkeys(note for s in studies for note in s.notes)),
+        # What holds for one file (its threshold) stands in the study of that file.
+        notes=tuple(n for n in first.notes if all(n in s.notes for s in studies)),
         tables=(_by_file(names, studies),),
         arrays={},
         studies=results,

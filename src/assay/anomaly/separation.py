@@ -119,6 +119,14 @@ def _reach(Z):
     return 0.5 * np.log(np.maximum(apart[:, k], 1e-12))
 
 
+def _widest_gap(x, low, high):
+    """Return the middle of the widest gap between sorted values from `low` to `high`."""
+    first, last = np.searchsorted(x, [low, high])
+    inside = x[max(first - 1, 0) : last + 1]
+    at = int(np.argmax(np.diff(inside)))
+    return float(0.5 * (inside[at] + inside[at + 1]))
+
+
 def _rise(x, max_share):
     """Return the smallest p-value of a rise in the upper tail of `x`, and where its gap lies."""
     x = np.sort(x)
@@ -141,5 +149,5 @@ def _rise(x, max_share):
         if near.size:
             p = stats.binom.sf(count[far] - 1, count[far] + count[near], 0.5)
             at = int(np.argmin(p))
-            best = min(best, (float(p[at]), float(cuts[near[at]])))
+            best = min(best, (float(p[at]), _widest_gap(x, places[near[at]], places[far[at]])))
     return min(1.0, best[0] * max(tried, 1)), best[1]

@@ -149,19 +149,24 @@ def sentence(word: str, said: str, told: dict[str, Any], rate: float) -> str:
         alarms = ours.metrics["alarm_rate"]
         return (
             f"No verdict on detection: the rows to judge have no labels of both kinds. At a "
-            f"threshold for {rate:.1%} false alarms, {alarms:.1%} of them alarm."
+            f"threshold for {_percent(rate)} false alarms, {_percent(alarms)} of them alarm."
         )
     best = next(b for b in told["baselines"] if b.name == gain.against)
 
     def at(who):
+        found, false = who.metrics["detection_rate"], who.metrics["false_alarm_rate"]
         return (
-            f"{who.name} finds {who.metrics['detection_rate']:.0%} of the anomalies at "
-            f"{who.metrics['false_alarm_rate']:.1%} false alarms"
+            f"{who.name} finds {_percent(found)} of the anomalies at {_percent(false)} false alarms"
         )
 
     opening = {
-        "earned": f"Use the candidate: {at(ours)}; {at(best)}, the best classical method.",
-        "not_earned": f"Use {best.name}: {at(best)}; {at(ours)}.",
+        "earned": f"Use the candidate. {at(ours)}; {at(best)}, the best of the classical methods.",
+        "not_earned": f"Use the classical {best.name}. {at(best)}; {at(ours)}.",
         "undecided": f"Too close to call with these test rows: {at(ours)}; {at(best)}.",
     }[word]
-    return f"{opening} {said}"
+    rest = said.removeprefix("Undecided: ")
+    return f"{opening} {rest[:1].upper()}{rest[1:]}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.{1 if share < 0.0995 else 0}f} %"

@@ -25,7 +25,7 @@ NEEDS = (
         "Does an autoencoder compress better than PCA at the same code size?",
         (
             ("candidates", "assay.compress", ("Autoencoder",)),
-            ("baselines", "assay.compress.study", ("PCA", "MeanRow")),
+            ("baselines", "assay.compress.baselines", ("BASELINES",)),
             ("checks", "assay.compress.checks", ("CHECKS",)),
         ),
     ),

@@ -273,3 +273,8 @@ def residuals(scaler, found: PrincipalAxes, axes, rows):
     """
     centred = scaler.forward(rows, dtype=np.float64) - found.mean
     return centred - (centred @ axes.T) @ axes
+
+
+# A new baseline joins here, behind PCA, which sets the code size, and before the floor. Studies fit
+# clones with their own `code_size` and `scaling`.
+BASELINES = (PCA(), MeanRow())

@@ -1,0 +1,264 @@
+"""The pieces of a compress study: what is split, scored, compared and told."""
+
+import dataclasses
+import functools
+import time
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from assay.compress.autoencoder import Autoencoder
+from assay.compress.baselines import BASELINES, principal_axes
+from assay.compress.brought import bring
+from assay.compress.inputs import Reading, Split, split
+from assay.compress.view import CompressView
+from assay.data import Scaler, Table, profile
+from assay.errors import StudyError
+from assay.result import Contender, Cost, MetricInfo, Part, SplitSummary
+from assay.sealed import SealedTest
+from assay.study import (
+    AbstractNeed,
+    Comparison,
+    Method,
+    Parts,
+    Story,
+    Trained,
+    checkpointed,
+    configured,
+)
+from assay.verdict import paired_gain
+
+METRICS = (
+    MetricInfo("mse", "mean squared error", "scaled units²", "lower"),
+    MetricInfo("explained", "variance explained", "-", "higher"),
+    MetricInfo("median_error", "median row error", "scaled units²", "lower", role="detail"),
+    MetricInfo("worst_error", "99th percentile of row errors", "scaled units²", "lower", "detail"),
+)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scored:
+    """One fitted method on the test rows: error of each row [scaled units squared].
+
+    `floor` is the mean error of the mean row of the fit part.
+    """
+
+    trained: Trained
+    errors: np.ndarray
+    floor: float
+    predict_us: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompressNeed(AbstractNeed):
+    """The pieces of a compress study that the flow asks for."""
+
+    need: ClassVar[str] = "compress"
+
+    table: Table
+    given: Table | None
+    code_size: int | None
+    brought: Any
+    scaling: str
+    checks_: tuple
+    reading: Reading
+
+    @property
+    def checks(self):
+        """Return the checks of this study."""
+        return self.checks_
+
+    @functools.cached_property
+    def size(self) -> int:
+        """Return the code size, chosen by PCA's 90 % of the variance where it was not given."""
+        d = self.table.n_columns
+        if self.code_size is None:
+            if d < 2:
+                raise StudyError(
+                    "Compressing needs at least two columns, got one.",
+                    hint="Name more columns, or lay the record out in windows.",
+                )
+            axes = principal_axes(self.table.X, Scaler.fit(self.table.X, self.scaling))
+            return min(axes.count(0.9), d - 1)
+        if not 1 <= self.code_size < 4 * d:
+            raise StudyError(
+                f"`code_size` must be between 1 and {4 * d - 1}, got {self.code_size}.",
+                hint=f"A code below the {d} columns compresses; start with {max(d // 4, 1)}.",
+            )
+        return self.code_size
+
+    def split(self, seed):
+        """Split by groups, blocks of time or rows, and seal the test part."""
+        made: Split = split(self.table, self.given, seed)
+        sealed = SealedTest.of(made.test.X, made.test)
+        summary = SplitSummary(
+            (
+                Part("fit", made.fit.n_rows, made.fit.source, "the methods are fitted on it"),
+                Part("validation", made.validation.n_rows, made.fit.source, "ranks the baselines"),
+                Part("test", made.test.n_rows, made.test.source, "sealed, opened once, scored"),
+            ),
+            made.rule,
+            _unit(made.test),
+        )
+        return Parts(made.fit, made.validation, sealed, summary)
+
+    def methods(self):
+        """Return the autoencoder (or what was brought) and PCA at the same size."""
+        if self.brought is None or isinstance(self.brought, str):
+            candidate = Method("Autoencoder", self._autoencoder, "A network with a bottleneck.")
+        else:
+            candidate = bring(self.brought, size=self.size, scaling=self.scaling)
+        wanted = {"code_size": self.size, "scaling": self.scaling}
+        made = tuple(
+            Method(b.name, lambda seed, b=b: configured(b, wanted, seed), b.about)
+            for b in BASELINES
+        )
+        return candidate, made
+
+    def _autoencoder(self, seed):
+        return Autoencoder(code_size=self.size, scaling=self.scaling, random_state=seed)
+
+    def fit(self, estimator, parts, checkpoint: Path | None):
+        """Fit on the fit part; the rank is the mean validation error."""
+        checkpointed(estimator, parts.fit.X, checkpoint)
+        if getattr(estimator, "only_test", False):
+            return None
+        return float(np.mean(self._errors(estimator, parts.validation.X, self._scaler(parts))))
+
+    def _scaler(self, parts):
+        return Scaler.fit(parts.fit.X, self.scaling)
+
+    def _errors(self, estimator, X, scaler):
+        return np.mean(((X - estimator.reconstruct(X)) / scaler.scale) ** 2, axis=1)
+
+    def score(self, trained, parts, test):
+        """Return the error of every test row."""
+        scaler = self._scaler(parts)
+        start = time.perf_counter()
+        errors = self._errors(trained.estimator, test.X, scaler)
+        spent = time.perf_counter() - start
+        floor = float(np.mean(((test.X - parts.fit.X.mean(axis=0)) / scaler.scale) ** 2))
+        return Scored(trained, errors, floor, 1e6 * spent / len(errors))
+
+    def contender(self, test, scored):
+        """Return means over seeds, and the spread where there are several."""
+        del test
+        errors = np.array([s.errors for s in scored])
+        floor = max(scored[0].floor, np.finfo(float).tiny)
+        each = {
+            "mse": errors.mean(axis=1),
+            "explained": 1.0 - errors.mean(axis=1) / floor,
+            "median_error": np.median(errors, axis=1),
+            "worst_error": np.quantile(errors, 0.99, axis=1),
+        }
+        first = scored[0].trained
+        estimator = first.estimator
+        return Contender(
+            name=first.method.name,
+            metrics={k: float(np.mean(v)) for k, v in each.items()},
+            cost=Cost(
+                float(np.mean([s.trained.fit_s for s in scored])),
+                float(np.mean([s.predict_us for s in scored])),
+                getattr(estimator, "n_parameters_", None),
+            ),
+            spread={k: float(np.std(v, ddof=1)) for k, v in each.items() if len(scored) > 1},
+            settings=estimator.settings(),
+            status=getattr(estimator, "status_", ""),
+            about=first.method.about,
+        )
+
+    def compare(self, parts, test, candidate, baselines, seed):
+        """Return the paired gain over the baseline that validation ranks first."""
+        del parts, seed  # the interval is in closed form
+        units, blocks = _resampled(test)
+        losses = np.array([s.errors for s in candidate])
+        gains = tuple(
+            paired_gain(
+                losses,
+                b.errors,
+                against=b.trained.method.name,
+                loss="mean squared error of a test row",
+                units=units,
+                blocks=blocks,
+            )
+            for b in baselines
+        )
+        best = int(np.argmin([b.trained.rank for b in baselines]))
+        return Comparison(gains[best], gains)
+
+    def view(self, parts, test, candidate, baselines):
+        """Return what the checks look at."""
+        return CompressView(
+            fit=parts.fit.X,
+            validation=parts.validation.X,
+            test=test.X,
+            scaler=self._scaler(parts),
+            code_size=self.size,
+            candidate=tuple(s.trained.estimator for s in candidate),
+            candidate_errors=np.array([s.errors for s in candidate]),
+            pca=baselines[0].trained.estimator,
+            pca_errors=baselines[0].errors,
+            floor_errors=baselines[-1].errors,
+        )
+
+    def model(self, candidate):
+        """Return the first seed's network; None for what was brought."""
+        estimator = candidate[0].trained.estimator
+        return estimator if hasattr(estimator, "to_saved") else None
+
+    def story(self, parts, test, candidate, baselines, gain):
+        """Return the title and what the figures draw."""
+        del gain
+        estimator = candidate[0].trained.estimator
+        arrays = {
+            "row_number": test.row_numbers,
+            "row_error": candidate[0].errors,
+            "row_error_pca": baselines[0].errors,
+            "column_name": np.array(self.table.columns, dtype=object),
+            "column_error": self._by_column(estimator, test.X, parts),
+            "column_error_pca": self._by_column(baselines[0].trained.estimator, test.X, parts),
+        }
+        arrays |= curve_of(estimator)
+        title = f"{self.table.source}: {self.table.n_columns} columns in a code of {self.size}"
+        notes = tuple(getattr(estimator, "unchecked", ()))
+        return Story(title, METRICS, notes, arrays)
+
+    def _by_column(self, estimator, X, parts):
+        scale = self._scaler(parts).scale
+        return np.mean(((X - estimator.reconstruct(X)) / scale) ** 2, axis=0)
+
+    def data(self):
+        """Return the files, columns, notes and profile."""
+        return self.table.summary(profile=profile(self.table.X))
+
+    def settings(self):
+        """Return what is needed to run it again."""
+        return {
+            "data": self.table.source,
+            "test": None if self.given is None else self.given.source,
+            "code_size": self.size,
+            "scaling": self.scaling,
+            "candidate": self.brought if isinstance(self.brought, str) else None,
+            **dataclasses.asdict(self.reading),
+        }
+
+
+def _resampled(test: Table) -> tuple[np.ndarray | None, str | None]:
+    """Return what was drawn independently: groups, blocks of time, or (None, None) for rows."""
+    unit = _unit(test)
+    return (test.groups if unit == "group" else None), ("auto" if unit == "block" else None)
+
+
+def _unit(test: Table) -> str:
+    if test.groups is not None and len(np.unique(test.groups)) > 1:
+        return "group"
+    return "block" if test.times is not None else "row"
+
+
+def curve_of(estimator) -> dict[str, np.ndarray]:
+    """Return the loss curve that a network keeps, as the figures want it."""
+    history = getattr(estimator, "history_", None)
+    if not history or len(history.get("step", ())) == 0:
+        return {}
+    return {f"history_{key}": np.asarray(history[key]) for key in history}
