@@ -257,3 +257,8 @@ def test_columns_read_twice_give_the_same(monkeypatch, csv):
     monkeypatch.setattr(assemble, "_CACHE_VALUES", 0)
     monkeypatch.setattr(assemble, "_BATCH_VALUES", 1)
     np.testing.assert_array_equal(csv(text).X, expected)
+
+
+def test_no_column_named_means_all(csv):
+    text = ramp(5, line="{k}.5,red{v}\n")
+    assert csv(text, columns=()).columns == csv(text).columns == ("a",)

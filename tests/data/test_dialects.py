@@ -91,6 +91,7 @@ DIALECTS = {
     "preamble with semicolons": (
         write(separator=";", preamble="Logger;7\nStation;North\n", units=BRACKETS), True, 5,
     ),
+    "separator told to Excel": (write(separator=";", preamble="sep=;\n"), False, 3),
     "header in a comment": (
         write(separator=" ", header=None, preamble="# Pressure Temperature Flow\n"), False, 2,
     ),
@@ -248,3 +249,12 @@ def test_the_blank_in_a_time_stamp_is_no_separator(separator, value, tmp_path):
     table = read_table(path, time="time", label="state")
     assert table.columns == ("p",)
     assert table.X[:, 0].tolist() == [float(value)] * 20
+
+
+def test_two_columns_with_the_separator_told_to_excel(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sep=;\nZeit;Druck [bar]\n01.02.2024 10:00;1,5\n01.02.2024 10:01;2,5\n")
+    table = read_table(path, time="Zeit")
+    assert table.X.tolist() == [[1.5], [2.5]]
+    assert table.units == ("bar",)
+    assert table.times[0] == np.datetime64("2024-02-01T10:00")

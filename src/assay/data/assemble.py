@@ -38,6 +38,8 @@ def assemble(raw: Raw, *, columns, drop, label, time, group, kind, rows, optiona
     The first pass decides what each column is and which rows are complete; the second fills an
     array of exactly that size.
     """
+    if columns is not None and not isinstance(columns, (str, int)) and len(columns) == 0:
+        columns = None  # what a command line passes when no column is named
     asked = {"label": label, "time": time, "group": group, "kind": kind}
     drop, asked, absent = present(raw, drop, asked, optional)
     special, candidates = find_roles(raw, columns, drop, **asked)

@@ -15,6 +15,7 @@ _COMMENTS = ("#", "%", "//")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?$|^[+-]?(inf|infinity|nan)$", re.I)
 _COMMA_NUMBER = re.compile(r"^[+-]?(\d{1,3}([. ']\d{3})+|\d*),\d*([eE][+-]?\d+)?$")
 _GROUPED = re.compile(r"^[+-]?\d{1,3}([,. '’]\d{3})+([.,]\d+)?$")
+_EXCEL_SEPARATOR = re.compile(r'^"?sep=.?"?[\s,;]*$', re.I)
 _CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _TIME = re.compile(
     rf"^\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}([ T]{_CLOCK})?$|^{_CLOCK}$"
@@ -50,7 +51,9 @@ def sniff(text: str, *, complete: bool) -> Dialect | None:
     table = [
         (i, line.rstrip("\r"))
         for i, line in enumerate(lines)
-        if line.strip() and not (comment and line.lstrip().startswith(comment))
+        if line.strip()
+        and not (comment and line.lstrip().startswith(comment))
+        and not (i == 0 and _EXCEL_SEPARATOR.match(line))
     ]
     if not table:
         return None
