@@ -47,18 +47,18 @@ def ran(files, tmp_path_factory):
     """Run the anomaly command once, in a process of its own."""
     folder = tmp_path_factory.mktemp("runs") / "first"
     typed = ["anomaly", files[0], "--test", files[1], "--label", "state", "--seeds", "1"]
-    run = command([*typed, "--out", str(folder), "--json"])
+    run = command([*typed, "--out", str(folder), "--json"], ledger=folder.with_name("ledger"))
     return folder, run
 
 
-def command(args, **more):
+def command(args, *, ledger):
     return subprocess.run(
         [sys.executable, "-m", "assay.cli.main", *args],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
         check=False,
-        **more,
+        env=os.environ | {"ASSAY_LEDGER": str(ledger)},
     )
 
 
@@ -96,7 +96,8 @@ def test_the_folder_holds_what_is_documented(ran):
 
 def test_the_study_file_runs_the_same_study_again(ran):
     folder, first = ran
-    again = command(["run", str(folder / "study.toml"), "--json"])
+    ledger = folder.with_name("ledger")
+    again = command(["run", str(folder / "study.toml"), "--json"], ledger=ledger)
     assert again.returncode == first.returncode, again.stderr
     one, two = json.loads(first.stdout), json.loads(again.stdout)
     assert two["gain"]["estimate"] == one["gain"]["estimate"]
@@ -151,7 +152,7 @@ def test_ctrl_c_can_be_gone_on_from(files, tmp_path):
     assert process.returncode == 130, err
     assert "the same command again" in err
     assert not out.exists()
-    again = command([*typed[3:]])
+    again = command(typed[3:], ledger=tmp_path / "ledger")
     assert again.returncode in (0, 3, 4, 5), again.stderr
     assert (out / "report.html").is_file()
     assert not partial.exists()
