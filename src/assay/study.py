@@ -1,8 +1,8 @@
 """The flow of a study, the same for every need.
 
 Read, split, fit each baseline, fit the candidate for several seeds, open the sealed test once,
-score everybody on it, run the checks, decide. What is split, scored and reported is the need's business
-(`AbstractNeed`); the order of things is nobody's but this file's.
+score everybody on it, run the checks, decide. What is split, scored and reported is the need's
+business (`AbstractNeed`); the order of things is nobody's but this file's.
 """
 
 import abc

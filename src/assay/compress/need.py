@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import stats
 
 from assay.compress.autoencoder import Autoencoder
 from assay.compress.baselines import BASELINES, principal_axes
@@ -27,6 +28,7 @@ from assay.study import (
     checkpointed,
     configured,
 )
+from assay.units import block_ids, block_length, codes, correlation_time
 from assay.verdict import paired_gain
 
 METRICS = (
@@ -143,12 +145,12 @@ class CompressNeed(AbstractNeed):
 
     def contender(self, test, scored):
         """Return means over seeds, and the spread where there are several."""
-        del test
         errors = np.array([s.errors for s in scored])
         floor = max(scored[0].floor, np.finfo(float).tiny)
         each = {
             "mse": errors.mean(axis=1),
-            "explained": 1.0 - errors.mean(axis=1) / floor,
+            # Rounded, so that the mean row explains nothing and not 3e-16.
+            "explained": np.round(1.0 - errors.mean(axis=1) / floor, 12),
             "median_error": np.median(errors, axis=1),
             "worst_error": np.quantile(errors, 0.99, axis=1),
         }
@@ -157,6 +159,7 @@ class CompressNeed(AbstractNeed):
         return Contender(
             name=first.method.name,
             metrics={k: float(np.mean(v)) for k, v in each.items()},
+            intervals={"mse": _interval(errors.mean(axis=0), test)},
             cost=Cost(
                 float(np.mean([s.trained.fit_s for s in scored])),
                 float(np.mean([s.predict_us for s in scored])),
@@ -248,6 +251,23 @@ def _resampled(test: Table) -> tuple[np.ndarray | None, str | None]:
     """Return what was drawn independently: groups, blocks of time, or (None, None) for rows."""
     unit = _unit(test)
     return (test.groups if unit == "group" else None), ("auto" if unit == "block" else None)
+
+
+def _interval(errors: np.ndarray, test: Table) -> tuple[float, float]:
+    """Return the 95 % interval on the mean error, over what was drawn independently."""
+    unit, n = _unit(test), len(errors)
+    ids = np.arange(n)
+    if unit != "row":
+        groups = None if test.groups is None else codes(test.groups, n)[0]
+        length = block_length(n, correlation_time(errors, starts=groups))
+        ids = groups if unit == "group" else block_ids(n, length, groups=groups)
+    size = np.bincount(ids)
+    off = np.bincount(ids, weights=errors - errors.mean()) / n
+    count = len(size)
+    if count < 2:
+        return 0.0, float("inf")
+    half = stats.t.ppf(0.975, count - 1) * np.sqrt(off @ off * count / (count - 1))
+    return float(max(errors.mean() - half, 0.0)), float(errors.mean() + half)
 
 
 def _unit(test: Table) -> str:
