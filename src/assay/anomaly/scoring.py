@@ -58,6 +58,8 @@ def score_rows(
     X : (n, d) array [columns' units]
     score : callable
         Scaled block (m, d) of type `dtype` to scores (m,).
+    dtype : NumPy type
+        Of the scaled blocks; scores are float64 in any case.
 
     Returns
     -------

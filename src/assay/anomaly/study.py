@@ -47,10 +47,13 @@ class AnomalyStudy:
         The first rows of `normal` are normal, the rest is judged.
     intervals : list of (start, end) or dict of file name to such a list, optional
         Labelled spans of time, where the labels are no column.
+    title : str, optional
+        A line that says what was studied; by default it is made from the data.
     checks : tuple of checks
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> normal, faults = rng.normal(size=(300, 3)), rng.normal(3.0, 1.0, size=(40, 3))
     >>> test, labels = np.r_[rng.normal(size=(100, 3)), faults], np.arange(140) >= 100

@@ -29,6 +29,7 @@ class CompressStudy:
         How columns are scaled; errors are in scaled units.
     time, group, drop, columns
         Names of the time and group columns, of columns to leave out, of the only ones to use.
+    checks : tuple of checks
 
     Examples
     --------

@@ -211,12 +211,16 @@ def leak_finding(
 
     Parameters
     ----------
+    check : Check
+        The one that speaks.
     earlier, test : (n, d), (m, d) arrays
         Whatever the methods or the threshold have seen, and the test rows.
     max_share : float [-]
         Share of leaked rows beyond chance from which the study is invalid.
     tolerance : float [-]
         How close near duplicates are, as a share of the distance between neighbours.
+    seed : int
+        Draws the rows that tell what distance is usual.
     rows : two arrays of int, optional
         Row numbers in the sources, for the examples.
     """
