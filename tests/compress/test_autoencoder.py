@@ -225,7 +225,7 @@ def test_constant_columns_and_huge_values(curve):
 
 
 def test_outside_says_which_rows_leave_the_training_range(small, curve):
-    rows = np.array([curve[0], curve.max(axis=0) + [0.0, 1e-6, 0.0]])
+    rows = np.array([curve[0], curve.max(axis=0) + np.array([0.0, 1e-6, 0.0])])
     assert small.outside(rows).tolist() == [False, True]
     assert np.array_equal(small.training_range_, [curve.min(axis=0), curve.max(axis=0)])
 
@@ -253,8 +253,15 @@ def test_round_trip(small, curve, tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"code_size": 10**9}, {"code_size": True}, {"status": 3}, {"scaler": {}}, {"params": {}}]
-    + [{"params": {"hidden": [10**12]}}, {"params": {"nonsense": 1}}],
+    [
+        {"code_size": 10**9},
+        {"code_size": True},
+        {"status": 3},
+        {"scaler": {}},
+        {"params": {}},
+        {"params": {"hidden": [10**12]}},
+        {"params": {"nonsense": 1}},
+    ],
 )
 def test_edited_description_is_refused(small, tmp_path, change):
     small.save(tmp_path / "a")

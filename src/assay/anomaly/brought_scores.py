@@ -119,6 +119,8 @@ def one_per_row(scores, n, who):
     """Return `scores` as (n,) finite float64, or say what came instead of `n` of them."""
     try:
         array = np.asarray(scores)
+        if array.dtype.kind == "c":
+            raise TypeError
         if array.dtype.kind not in "biuf":
             array = array.astype(np.float64)
     except (TypeError, ValueError):

@@ -48,7 +48,8 @@ class DenoisingDetector(BaseEstimator):
     activation : str, default "gelu"
     scaling : {"standard", "none", "unit"}, default "standard"
     steps : int >= 1 or None, default None
-        Steps of the optimiser; None: 2,000, and with many rows one for every 16 rows, up to 8,000.
+        Steps of the optimiser; None: 10 for every row, from 200 to 2,000, so that a few dozen rows
+        are not learnt by heart, and with many rows one for every 16, up to 8,000.
     batch : int >= 1, default 64
         Rows a step, each with fresh noise.
     learning_rate : float > 0, default 1e-3
@@ -128,7 +129,7 @@ class DenoisingDetector(BaseEstimator):
         kept = sample_rows(X, MOST_ROWS, self.random_state)
         u, _ = self._coordinates(self._scaled(kept))
         self.n_trained_ = len(kept)
-        steps = self.steps or int(np.clip(len(u) // 16, 2_000, 8_000))
+        steps = self._count_steps(len(u))
         spec = FitSpec(
             build=Restorer, build_args=self._build_args(), loss=restoring_loss, optimiser="adamw",
             schedule="cosine", batch=self.batch, needs_key=True,
@@ -270,6 +271,11 @@ class DenoisingDetector(BaseEstimator):
         kept = max(1, min(found.rank, MOST_AXES))
         self.axes_, self.variances_ = found.axes[:kept], variances[:kept]
         self.mean_ = found.mean
+
+    def _count_steps(self, n):
+        if self.steps is None:
+            return int(max(np.clip(10 * n, 200, 2_000), min(n // 16, 8_000)))
+        return self.steps
 
     def _build_args(self):
         return (len(self.variances_), tuple(self.hidden), self.activation)
