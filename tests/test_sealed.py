@@ -84,7 +84,7 @@ def test_an_opening_that_cannot_be_recorded_leaves_it_sealed(tmp_path, ledger):
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     test = sealed()
-    with pytest.raises(StudyError, match="stays sealed"):
+    with pytest.raises(StudyError, match="without a record"):
         test.open(Ledger(blocked / "ledger.jsonl"), study="a")
     assert not test.is_open
     assert isinstance(test.open(ledger, study="a"), Secret)

@@ -105,8 +105,8 @@ def simulate(cell, *, studies=STUDIES, gain=0.0, salt=""):
     return candidate * (1.0 - gain), baseline, extra
 
 
-def earned(cell, *, ignore=False, margin=0.0, **options):
-    """Share of simulated studies that end in EARNED [-]."""
+def earned(cell, *, word="earned", ignore=False, margin=0.0, **options):
+    """Share of simulated studies that end in EARNED, or in another word [-]."""
     from assay.verdict import decide, paired_gain
 
     candidate, baseline, extra = simulate(cell, **options)
@@ -115,7 +115,7 @@ def earned(cell, *, ignore=False, margin=0.0, **options):
         decide(paired_gain(c, b, **extra), (), margin=margin).word
         for c, b in zip(candidate, baseline, strict=True)
     ]
-    return words.count("earned") / len(words)
+    return words.count(word) / len(words)
 
 
 if __name__ == "__main__":

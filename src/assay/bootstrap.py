@@ -228,13 +228,14 @@ def _interval(b, c, replicates_b, replicates_c, total, tail) -> tuple[float, flo
         variance = float(square.mean())
         if not variance > 0:
             return Spread(0.0, 0.0, total - 1.0)
-        skewness = clear_skewness(
-            float((square * e).mean()) / variance**1.5, float(total), 6.0 / repeats
-        )
+        # The skewness and excess kurtosis of a bootstrapped mean are those of one unit over
+        # sqrt(n) and n. Two standard deviations of the replicates' own noise are taken off, or
+        # many studies would lose power to it.
+        skewness = float((square * e).mean()) / variance**1.5
+        clear = max(0.0, abs(skewness) - 2.0 * math.sqrt(6.0 / repeats))
+        skewness = clear_skewness(math.copysign(clear, skewness), float(total))
         excess = float((square * square).mean()) / variance**2 - 3.0
-        # The excess kurtosis of a bootstrapped mean is that of one unit over n; one standard
-        # deviation of its own noise is taken off, or every second study would lose power to it.
-        excess = max(0.0, excess - math.sqrt(24.0 / repeats))
+        excess = max(0.0, excess - 2.0 * math.sqrt(24.0 / repeats))
         df = min(total - 1.0, 2.0 / (excess + 2.0 / total))
         return Spread(math.sqrt(correction * variance), skewness, df)
 

@@ -222,8 +222,8 @@ class Ledger:
                 os.fsync(file.fileno())
         except OSError as reason:
             raise StudyError(
-                f"The ledger {self.path} cannot be written ({reason.strerror or reason}), so the "
-                "test part stays sealed.",
+                f"The ledger {self.path} cannot be written ({reason.strerror or reason}); no test "
+                "part is opened without a record.",
                 hint="Set ASSAY_LEDGER to a file that you may write to.",
             ) from None
 
