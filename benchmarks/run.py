@@ -49,15 +49,19 @@ def best(runs, key):
 
 
 def collect(ours, peer, epochs, repeats, threads):
-    """Let the three sides take turns."""
-    sides = {"ours": (ours, "ours.py"), "torch": (peer, "peer_torch.py")}
-    sides["pyod"] = (peer, "peer_pyod.py")
+    """Let the sides take turns."""
+    sides = {
+        "ours": (ours, "ours.py", ()),
+        "torch": (peer, "peer_torch.py", ()),
+        "pyod": (peer, "peer_pyod.py", ()),
+        "plain pyod": (peer, "peer_pyod.py", ("plain",)),
+    }
     runs = {name: {n: [] for n in threads} for name in sides}
     for repeat in range(repeats):
         for n in threads:
-            for name, (python, script) in sides.items():
+            for name, (python, script, more) in sides.items():
                 print(f"repeat {repeat + 1} of {repeats}, {n} thread(s), {name}", file=sys.stderr)
-                runs[name][n].append(measure(python, script, n, epochs))
+                runs[name][n].append(measure(python, script, n, epochs, *more))
     return runs
 
 
@@ -71,6 +75,7 @@ def table(runs, epochs, help_s, cache, threads):
     """Return the table as lines of Markdown."""
     torch_n, torch_s = best(runs["torch"], "seconds")
     pyod_n, pyod_s = best(runs["pyod"], "seconds")
+    _, plain_s = best(runs["plain pyod"], "seconds")
     _, first = best(runs["ours"], "first_s")
     again_n, again = best(runs["ours"], "again_s")
     _, overhead = best(runs["ours"], "overhead_s")
@@ -88,7 +93,6 @@ def table(runs, epochs, help_s, cache, threads):
         )  # fmt: skip
 
     def told(what, peer, ours):
-        # Compiling is paid once a process and form, so its share depends on what follows.
         return f"| {what} | {peer:.2f} s | {ours:.2f} s | {peer / ours:.1f} x | - | - |"
 
     work = f"autoencoder 64-128-8-128-64, {epochs} epochs"
@@ -97,6 +101,8 @@ def table(runs, epochs, help_s, cache, threads):
         "| --- | --- | --- | --- | --- | --- |",
         ratio(f"{work}: eager PyTorch / a compiled program", torch_s, torch_n, again, again_n, 6),
         ratio(f"{work}: PyOD AutoEncoder / a compiled program", pyod_s, pyod_n, again, again_n, 15),
+        told("PyOD without its batch normalisation and dropout", plain_s, again),
+        # Compiling is paid once a process and form, so its share depends on what follows.
         told("first fit of a process, compiling included: eager PyTorch", torch_s, first),
         told("first fit of a process, compiling included: PyOD AutoEncoder", pyod_s, first),
         row("second fit: seconds beside its steps", "-", f"{overhead:.3f} s", f"{overhead:.3f} s",

@@ -1,5 +1,6 @@
 """Activations by name: the name is what a specification holds, so that it compares by value."""
 
+import math
 from collections.abc import Callable
 
 import jax
@@ -25,7 +26,9 @@ def tanh(x):
 
 def gelu(x):
     """Return x times the normal distribution function of x (exact, not the tanh approximation)."""
-    return jax.nn.gelu(x, approximate=False)
+    # Through erf, as PyTorch has it, not erfc, as JAX has it: a quarter of a training step less
+    # (104 to 78 us), for an absolute error of 1e-7 far out on the negative side.
+    return x * (0.5 + 0.5 * jax.lax.erf(x * math.sqrt(0.5)))
 
 
 def silu(x):
