@@ -7,7 +7,7 @@ import pytest
 
 from assay.anomaly.checks import TrainingRowsInTest
 from assay.anomaly.row_norm import RowNorm
-from assay.compress.symptoms import shared_exactly
+from assay.compress.shared_rows import shared_exactly
 
 CHECK = TrainingRowsInTest()
 
@@ -72,7 +72,7 @@ def test_threshold_is_exact(anomaly_view):
     fit, held, test = parts(rng)
     test[:30] = fit[:30]
     view = anomaly_view(fit, held, test, candidate=[RowNorm()])
-    found = shared_exactly(np.vstack([fit, held]), test)
+    found = shared_exactly((fit, held), test)
     excess = found.share - found.chance
     assert dataclasses.replace(CHECK, max_share=excess)(view).outcome == "fail"
     assert dataclasses.replace(CHECK, max_share=excess * (1 + 1e-9))(view).outcome == "warn"

@@ -12,7 +12,8 @@ from assay.anomaly.separation import small_group
 from assay.anomaly.threshold import Threshold
 from assay.anomaly.view import AnomalyView, Judged
 from assay.checks import NotApplicable, finding
-from assay.compress.symptoms import LIKELY, MOST_ROWS, SURE, leak_finding, percent, some
+from assay.compress.shared_rows import LIKELY, SURE, leak_finding
+from assay.compress.symptoms import MOST_ROWS, percent, some
 from assay.result import Finding
 
 
@@ -59,7 +60,7 @@ class Contaminated:
                                    [found.n - count + 1, found.n - count])  # fmt: skip
         rows = view.fit.rows[found.rows]
         named = ", ".join(str(r) for r in rows[:4]) + (" ..." if rows.size > 4 else "")
-        moved = _moved(view.fit.X, view.fit.X[found.rows], view.columns, view.seed)
+        moved = _told(_moved(view.fit.X, view.fit.X[found.rows], view.columns, view.seed))
         return finding(
             self,
             "warn",
@@ -127,6 +128,11 @@ class ConditionShifted:
             outcome = "fail"
         elif far or (labels is not None and (p < self.warn_p or others)):
             outcome = "warn"
+        moved, tail = (), ""
+        if outcome != "pass":
+            moved = _moved(view.fit.X, view.test.X[normal], view.columns, view.seed)
+            told = _told(moved)
+            tail = f" {told[0].upper()}{told[1:]}."
         shown = rate(
             view.candidate[0].threshold.alarms(view.candidate[0].test[normal]),
             units=view.blocks[normal],
@@ -134,7 +140,7 @@ class ConditionShifted:
         return finding(
             self,
             outcome,
-            self._sentence(view, normal, share, band, outcome, others, far=far),
+            self._sentence(view, m, share, band, others, far=far) + tail,
             measured=share,
             threshold=max(band, self.least_factor * asked) if labels is None else band,
             interval=(min(shown.low, share), max(shown.high, share)),
@@ -149,8 +155,8 @@ class ConditionShifted:
                 "Give normal rows from the conditions of the test, e.g. the first rows of each "
                 "file (--normal-rows).",
                 "Recalibrate the threshold on held-out normal rows of the new condition.",
-                "Leave out columns that only follow the condition, such as ambient temperature "
-                "(--drop).",
+                "Leave out columns that only follow the condition and carry no sign of a fault "
+                f"(--drop{' ' + moved[0].name if moved else ''}).",
             ),
         )
 
@@ -159,35 +165,32 @@ class ConditionShifted:
         p = _chance(share, m if units is None else min(m, units), judged.threshold)
         return p < self.max_p and share >= self.least_factor * asked
 
-    def _sentence(self, view, normal, share, band, outcome, others, *, far) -> str:
-        m = int(normal.sum())
+    def _sentence(self, view, m, share, band, others, *, far) -> str:
         asked, labelled = view.false_alarm_rate, view.test.labels is not None
         what = "normal test rows" if labelled else "test rows"
         text = (
             f"{percent(share)} of {m:,} {what} alarm, where {percent(asked)} were asked and up to "
             f"{percent(band)} can be chance"
         )
-        if outcome == "pass":
-            return text + "."
         methods = 1 + len(view.baselines)
         named = ", ".join(j.name for j in others)
         if others and far:
-            text += f"; so it is for {len(others)} of {len(view.baselines)} baselines ({named})"
+            text += (
+                f"; the same holds for {len(others)} of {len(view.baselines)} baselines ({named})"
+            )
         elif others:
             text += (
                 f"; but {named} alarm{'s' if len(others) == 1 else ''} far more often than asked"
             )
-        text += ". "
-        if labelled:
-            if far and len(others) + 1 >= 0.75 * methods:
-                text += "Nearly every method alarms on normal rows: the operating condition has "
-                text += "changed, and detection means nothing here. "
-            elif far:
-                text += "The threshold does not hold on these rows. "
-        else:
-            text += "Without labels this may be faults or a changed operating condition. "
-        moved = _moved(view.fit.X, view.test.X[normal], view.columns, view.seed)
-        return f"{text}{moved[0].upper()}{moved[1:]}."
+        text += "."
+        if not labelled and far:
+            text += " Without labels this may be faults or a changed operating condition."
+        elif far and len(others) + 1 >= 0.75 * methods:
+            text += " Nearly every method alarms on normal rows: the operating condition has"
+            text += " changed, and detection means nothing here."
+        elif far:
+            text += " The threshold does not hold on these rows."
+        return text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,7 +218,7 @@ class TrainingRowsInTest:
         """Look for test rows among the rows of the fit and of the calibration."""
         return leak_finding(
             self,
-            np.concatenate([view.fit.X, view.calibration.X]),
+            (view.fit.X, view.calibration.X),
             view.test.X,
             max_share=self.max_share,
             tolerance=self.tolerance,
@@ -235,7 +238,8 @@ def _groups(view: AnomalyView, normal: np.ndarray) -> int | None:
 def _effective(m: int, threshold: Threshold) -> tuple[float, float, int]:
     # Correlation as in the calibration rows: a shift itself would show as correlation in the test.
     tau = threshold.n / threshold.n_effective
-    return threshold.k / tau, (threshold.n + 1 - threshold.k) / tau, max(1, round(m / tau))
+    rows = min(max(1, round(m / tau)), MOST_ROWS)
+    return threshold.k / tau, (threshold.n + 1 - threshold.k) / tau, rows
 
 
 def _chance(share: float, m: float, threshold: Threshold) -> float:
@@ -249,28 +253,44 @@ def _band(m: float, threshold: Threshold, tail: float) -> float:
     return float(stats.betabinom.ppf(1.0 - tail, rows, a, b)) / rows
 
 
-def _moved(before: np.ndarray, after: np.ndarray, columns, seed: int) -> str:
-    """Say which columns have moved most, in robust spreads of the rows before."""
+@dataclasses.dataclass(frozen=True)
+class _Moved:
+    """A column whose median has moved, in robust standard deviations of the rows before."""
+
+    name: str
+    before: float
+    after: float
+    shift: float
+
+
+def _moved(before: np.ndarray, after: np.ndarray, columns, seed: int) -> tuple[_Moved, ...]:
+    """Return the (at most three) columns that have moved most, and by more than one spread."""
     rng = np.random.default_rng(seed)
     before, after = some(before, MOST_ROWS, rng), some(after, MOST_ROWS, rng)
     low, middle, high = np.percentile(before, [25, 50, 75], axis=0)
     now = np.median(after, axis=0)
-    # 1.349 interquartile ranges are a standard deviation of Gaussian rows.
+    # 1.349 standard deviations of Gaussian rows lie between the quartiles.
     spread = (high - low) / 1.349
     spread = np.where(spread > 0, spread, before.std(axis=0, dtype=np.float64))
     change = np.abs(now - middle)
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(change > 0, change / spread, 0.0)
-    told, seen = [], set()
+    found: dict[str, _Moved] = {}
     for j in np.argsort(-shift):
+        # In windows a column occurs once a row of the window; it is named once.
         name = re.sub(r" \[-\d+\]$", "", columns[j]) if columns else f"column {j + 1}"
-        if shift[j] < 1.0 or len(told) == 3:
+        if shift[j] < 1.0 or len(found) == 3:
             break
-        if name in seen:
-            continue
-        seen.add(name)
-        size = f"{shift[j]:.1f} spreads" if np.isfinite(shift[j]) else "was constant before"
-        told.append(f"{name} from {middle[j]:.4g} to {now[j]:.4g} ({size})")
-    if not told:
+        found.setdefault(name, _Moved(name, middle[j], now[j], float(shift[j])))
+    return tuple(found.values())
+
+
+def _told(moved: tuple[_Moved, ...]) -> str:
+    if not moved:
         return "no single column has moved by more than its usual spread"
-    return f"the columns that moved most: {', '.join(told)}"
+    parts = [
+        f"{m.name} from {m.before:.4g} to {m.after:.4g} "
+        + (f"({m.shift:.1f} spreads)" if np.isfinite(m.shift) else "(was constant before)")
+        for m in moved
+    ]
+    return f"the columns that moved most: {', '.join(parts)}"
