@@ -12,7 +12,7 @@ SEEDS = 6
 
 
 def parts(d, anomaly: int):
-    """Return normal rows to fit, normal rows for the threshold, test rows, and which are anomalies."""
+    """Return rows to fit, rows for the threshold, test rows, and which are anomalies."""
     fit, held = train_test_split(d.X_train[d.y_train != anomaly], test_size=0.2, random_state=0)
     return fit, held, d.X_test, d.y_test == anomaly
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from assay.result import Finding, Outcome
 
 
-class NotApplicable(Exception):  # noqa: N818 - it is no error: a check says that it has nothing to say
+class NotApplicable(Exception):
     """Raised by a check that has nothing to say about this study; the text says why."""
 
 

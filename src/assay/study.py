@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from assay import __version__
 from assay.checks import Check, run_checks
 from assay.errors import AssayError, StudyError
 from assay.ledger import Ledger, default_path, study_identity
@@ -242,7 +243,7 @@ def checkpointed(estimator: Any, X: Any, checkpoint: Path | None) -> None:
 
 def _versions() -> dict[str, str]:
     names = ("jax", "equinox", "optax", "numpy", "scipy", "scikit-learn", "polars")
-    found = {"assay": _version("assay"), "python": platform.python_version()}
+    found = {"assay": __version__, "python": platform.python_version()}
     return found | {name: _version(name) for name in names}
 
 

@@ -137,10 +137,10 @@ def _short(source):
 def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | None = None) -> Table:
     """Read one source; special columns that a file of normal rows need not have are optional."""
     if isinstance(source, Table):
-        return source if like is None else source.select(like.columns)
+        return _in_order(source if like is None else source.select(like.columns))
     optional = {"drop"} if needs_label else {"drop", "label", "kind"}
     columns = reading.columns or (like.columns if like is not None else None)
-    return read_table(
+    table = read_table(
         source,
         columns=columns,
         drop=reading.drop,
@@ -150,6 +150,31 @@ def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | Non
         kind=reading.kind,
         optional=optional,
     )
+    return _in_order(table)
+
+
+def _in_order(table: Table) -> Table:
+    """Return the rows in the order of time within each group, and say so where that changed it.
+
+    A clock that is set back in autumn gives an hour twice; blocks, windows and delays need order.
+    """
+    if table.times is None:
+        return table
+    whole = np.zeros(table.n_rows) if table.groups is None else _first_places(table.groups)
+    order = np.lexsort((table.times, whole))
+    moved = int(np.sum(order != np.arange(table.n_rows)))
+    if not moved:
+        return table
+    note = (
+        f"{table.source}: the times go back at some rows; {moved} rows were put in order of time."
+    )
+    return dataclasses.replace(table.take(order), notes=(*table.notes, note))
+
+
+def _first_places(groups: np.ndarray) -> np.ndarray:
+    """Return for each row where its group first occurs, so that groups keep their order."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    return first[inverse]
 
 
 def _labelled(table: Table, labels: Any) -> Table:

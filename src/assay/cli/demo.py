@@ -7,6 +7,9 @@ import click
 from assay.cli.options import Common, common, finish, prepare
 from assay.cli.shell import say, working
 
+# The lab's network and code size. Pixels share one unit, so they are not scaled.
+SETTINGS = {"candidate": "autoencoder", "components": 8, "scaling": "none"}
+
 
 @click.command("demo")
 @common
@@ -14,22 +17,27 @@ def command(*, common: Common) -> int:
     """Run a whole anomaly study on real data that ships with scikit-learn.
 
     Images of handwritten digits: 0 to 8 are normal operation, 9 is a fault that nobody foresaw.
-    Writes the two tables beside the report, so that you see what your own files may look like.
-    Opens nothing by itself.
+    Writes the tables beside the report, so that you see what your own files may look like. Opens
+    nothing by itself.
     """
     folder = common.folder("demo")
     prepare(folder)
     from assay.anomaly.command import run
 
-    normal, test = write_digits(folder.with_name(f"{folder.name}-data"))
+    normal, held, test = write_digits(folder.with_name(f"{folder.name}-data"))
     if not common.quiet:
-        say(f"This is: assay anomaly {normal} --test {test} --label fault --scaling none")
+        typed = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
+        say(
+            f"This is: assay anomaly {normal} --calibration {held} --test {test} --label fault "
+            f"{typed}"
+        )
     with working(quiet=common.quiet) as progress:
         result = run(
             normal=(str(normal),),
+            calibration=(str(held),),
             test=(str(test),),
             label="fault",
-            scaling="none",
+            **SETTINGS,
             seed=common.seed,
             seeds=common.seeds,
             margin=common.margin,
@@ -39,8 +47,8 @@ def command(*, common: Common) -> int:
     return finish(result, common, folder)
 
 
-def write_digits(folder: Path) -> tuple[Path, Path]:
-    """Write the digits as two tables, split as in the chapter's lab: normal.csv and test.csv.
+def write_digits(folder: Path) -> tuple[Path, Path, Path]:
+    """Write the digits as tables, split as in the chapter's lab.
 
     Parameters
     ----------
@@ -49,9 +57,10 @@ def write_digits(folder: Path) -> tuple[Path, Path]:
 
     Returns
     -------
-    tuple of (Path, Path)
-        1,293 normal images (0 to 8); 360 test images with the column ``fault`` (1 for a 9).
-        Pixels are in [0, 1].
+    tuple of (Path, Path, Path)
+        ``normal.csv`` (1,034 images of 0 to 8), ``calibration.csv`` (259 more, which set the
+        threshold), ``test.csv`` (360 images with the column ``fault``, 1 for a 9). Pixels are in
+        [0, 1].
     """
     import polars as pl
     from sklearn.datasets import load_digits
@@ -62,10 +71,13 @@ def write_digits(folder: Path) -> tuple[Path, Path]:
     X_train, X_test, y_train, y_test = train_test_split(
         pixels, digit, test_size=0.2, stratify=digit, random_state=0
     )
+    fit, held = train_test_split(X_train[y_train <= 8], test_size=0.2, random_state=0)
     columns = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
     folder.mkdir(parents=True, exist_ok=True)
-    normal, test = folder / "normal.csv", folder / "test.csv"
-    pl.DataFrame(X_train[y_train <= 8], schema=columns).write_csv(normal)
+    paths = tuple(folder / name for name in ("normal.csv", "calibration.csv", "test.csv"))
     fault = pl.Series("fault", (y_test == 9).astype(int))
-    pl.DataFrame(X_test, schema=columns).with_columns(fault).write_csv(test)
-    return normal, test
+    tables = [pl.DataFrame(rows, schema=columns) for rows in (fit, held, X_test)]
+    tables[-1] = tables[-1].with_columns(fault)
+    for path, table in zip(paths, tables, strict=True):
+        table.write_csv(path)
+    return paths

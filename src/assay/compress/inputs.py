@@ -36,10 +36,13 @@ class Split:
     rule: str
 
 
-def read(source: Any, reading: Reading, *, like: Table | None = None) -> Table:
-    """Read one source or several (then each file is a group)."""
+def read(
+    source: Any, reading: Reading, *, like: Table | None = None
+) -> tuple[Table, tuple[str, ...]]:
+    """Read one source or several (then each file is a group); return their names too."""
     listed = source if isinstance(source, (list, tuple)) and _is_several(source) else [source]
-    return concat([_read(one, reading, like) for one in listed])
+    tables = [_read(one, reading, like) for one in listed]
+    return concat(tables), tuple(dict.fromkeys(table.source for table in tables))
 
 
 def _is_several(source):

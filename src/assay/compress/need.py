@@ -65,6 +65,7 @@ class CompressNeed(AbstractNeed):
     scaling: str
     checks_: tuple
     reading: Reading
+    sources: tuple[tuple[str, ...], tuple[str, ...] | None]
 
     @property
     def checks(self):
@@ -238,13 +239,21 @@ class CompressNeed(AbstractNeed):
     def settings(self):
         """Return what is needed to run it again."""
         return {
-            "data": self.table.source,
-            "test": None if self.given is None else self.given.source,
+            "data": self.sources[0],
+            "test": self.sources[1],
             "code_size": self.size,
             "scaling": self.scaling,
-            "candidate": self.brought if isinstance(self.brought, str) else None,
+            "candidate": None if isinstance(self.brought, Path) else _brought(self.brought),
+            "candidate_rows": str(self.brought) if isinstance(self.brought, Path) else None,
             **dataclasses.asdict(self.reading),
         }
+
+
+def _brought(candidate: Any) -> str | None:
+    """Return a name for what was brought, so that another candidate is another study."""
+    if candidate is None or isinstance(candidate, str):
+        return candidate
+    return f"brought: {getattr(candidate, '__name__', type(candidate).__name__)}"
 
 
 def _resampled(test: Table) -> tuple[np.ndarray | None, str | None]:

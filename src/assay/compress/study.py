@@ -55,15 +55,17 @@ class CompressStudy:
         checks: tuple = CHECKS,
     ):
         reading = Reading(time, group, tuple(drop), tuple(columns))
-        table = read(data, reading)
+        table, names = read(data, reading)
+        given, given_names = (None, None) if test is None else read(test, reading, like=table)
         self._need = CompressNeed(
             table=table,
-            given=None if test is None else read(test, reading, like=table),
+            given=given,
             code_size=code_size,
             brought=candidate,
             scaling=scaling,
             checks_=tuple(checks),
             reading=reading,
+            sources=(names, given_names),
         )
 
     def run(
