@@ -48,8 +48,9 @@ class DenoisingDetector(BaseEstimator):
     activation : str, default "gelu"
     scaling : {"standard", "none", "unit"}, default "standard"
     steps : int >= 1 or None, default None
-        Steps of the optimiser; None: 10 for every row, from 200 to 2,000, so that a few dozen rows
-        are not learnt by heart, and with many rows one for every 16, up to 8,000.
+        Steps of the optimiser; None: 2,000; fewer with under 90 rows, as their number squared over
+        four but at least 200, so that a few dozen rows are not learnt by heart; and with over
+        32,000 rows one for every 16, up to 8,000.
     batch : int >= 1, default 64
         Rows a step, each with fresh noise.
     learning_rate : float > 0, default 1e-3
@@ -164,7 +165,9 @@ class DenoisingDetector(BaseEstimator):
         def block(rows):
             u, rest = self._coordinates(rows)
             moved = predict(self._filter(self.model_), u, apply=residuals).astype(np.float64)
-            moved = moved @ self.axes_ + rest[:, None, :]
+            moved = moved @ self.axes_
+            if rest is not None:
+                moved += rest[:, None, :]
             return np.mean(moved**2 / self.level_norms_[:, None], axis=1)
 
         return self._over_blocks(block, X)
@@ -274,7 +277,7 @@ class DenoisingDetector(BaseEstimator):
 
     def _count_steps(self, n):
         if self.steps is None:
-            return int(max(np.clip(10 * n, 200, 2_000), min(n // 16, 8_000)))
+            return int(np.clip(n * n // 4, 200, max(2_000, min(n // 16, 8_000))))
         return self.steps
 
     def _build_args(self):
@@ -291,16 +294,20 @@ class DenoisingDetector(BaseEstimator):
         return np.clip(rows, -LARGEST, LARGEST, out=rows)
 
     def _coordinates(self, rows):
-        """Return (coordinates along the axes (n, k) float32, the rest of the rows (n, d))."""
+        """Return coordinates (n, k) float32 along the axes, and the rest of the rows (n, d).
+
+        The rest is None where the axes span all columns.
+        """
         centred = rows - self.mean_
         u = centred @ self.axes_.T
-        return u.astype(np.float32), centred - u @ self.axes_
+        rest = centred - u @ self.axes_ if len(self.axes_) < centred.shape[1] else None
+        return u.astype(np.float32), rest
 
     def _energies(self, restorer, rows):
         """Return the squared correction of scaled rows at each level: (n, n_levels)."""
         u, rest = self._coordinates(rows)
         inside = predict(self._filter(restorer), u, apply=energies).astype(np.float64)
-        return inside + np.einsum("ij,ij->i", rest, rest)[:, None]
+        return inside if rest is None else inside + np.einsum("ij,ij->i", rest, rest)[:, None]
 
     def _norms(self, restorer, X):
         mean = self._energies(restorer, self._scaled(X)).mean(axis=0)
