@@ -248,3 +248,34 @@ def test_bad_input(rng):
     broken = MethodScores("c", a.calibration, np.full((1, 100), np.nan))
     with pytest.raises(DataError, match="100 scores that are not finite"):
         detection_gain(broken, (b,), labels, 0.05)
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.8])
+def test_the_best_of_equal_baselines_does_not_make_a_candidate_look_worse(shared, rng):
+    """Eight baselines of the candidate's skill, with errors in common or not: no false word."""
+    labels = np.arange(240) >= 200
+    lost = 0
+    for study in range(120):
+        common = rng.normal(size=150), rng.normal(size=240)
+
+        def scores(name, common=common):
+            parts = [
+                np.sqrt(shared) * c + np.sqrt(1.0 - shared) * rng.normal(size=c.size)
+                for c in common
+            ]
+            return MethodScores(name, parts[0], parts[1] + 2.0 * labels)
+
+        ours, *theirs = (scores(str(j)) for j in range(9))
+        gain, gains = detection_gain(ours, tuple(theirs), labels, 0.05, repeats=400, seed=study)
+        assert gain.high >= min(g.high for g in gains)
+        lost += gain.high < 0.0
+    assert lost <= 3  # 2.5 % of 120
+
+
+def test_one_clearly_better_baseline_among_equals_settles_it(rng):
+    labels = np.arange(400) >= 300
+    ours, *equal = (method(rng, str(j), 200, labels, 1.0) for j in range(6))
+    better = method(rng, "better", 200, labels, 4.0)
+    gain, _ = detection_gain(ours, (*equal, better), labels, 0.05, repeats=1000)
+    assert gain.against == "better"
+    assert gain.high < 0.0
