@@ -10,6 +10,7 @@ from assay.anomaly.pca_monitor import PCAQ
 from assay.anomaly.row_norm import RowNorm
 from assay.checks import NotApplicable
 from assay.compress.autoencoder import Autoencoder
+from assay.errors import StudyError
 
 CHECK = Collapsed()
 
@@ -115,6 +116,16 @@ def test_a_network_that_was_not_trained_is_found_out(anomaly_view, correlated, s
     found = CHECK(anomaly_view(fit, held, test, labels, candidate=[network]))
     assert found.outcome == "fail"
     assert "did not move" in found.sentence
+
+
+def test_a_loaded_network_no_longer_knows_its_start(anomaly_view, correlated):
+    def gone(X):
+        raise StudyError("A loaded model does not have the weights before training.")
+
+    fit, held, test, labels = parts(correlated, 0)
+    found = CHECK(anomaly_view(fit, held, test, labels, candidate=[Network(norm, gone)]))
+    assert found.outcome == "pass"
+    assert "before it" not in found.sentence
 
 
 def test_a_rule_with_few_levels_is_only_warned_about(anomaly_view, correlated):

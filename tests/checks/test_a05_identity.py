@@ -12,6 +12,7 @@ from assay.checks import NotApplicable
 from assay.compress.autoencoder import Autoencoder
 from assay.compress.baselines import PCA
 from assay.compress.symptoms import copy_errors
+from assay.errors import StudyError
 
 CHECK = IdentityDetector()
 
@@ -119,3 +120,14 @@ def test_not_applicable(anomaly_view, correlated):
     X = np.random.default_rng(0).normal(size=(100, 1))
     with pytest.raises(NotApplicable, match="one column"):
         CHECK(anomaly_view(X, X, X, candidate=[Reconstructing(MeanRow())]))
+
+
+def test_rows_from_outside_that_cannot_be_reconstructed(anomaly_view, correlated):
+    class OnlyItsOwnRows(MeanRow):
+        def reconstruct(self, X):
+            raise StudyError("There are scores for the test rows only.")
+
+    model = Reconstructing(OnlyItsOwnRows())
+    model.anomaly_score = lambda X: np.linalg.norm(X, axis=1)
+    with pytest.raises(NotApplicable, match="test rows only"):
+        run(anomaly_view, correlated, model, 0)

@@ -160,12 +160,15 @@ class IdentityDetector:
             raise NotApplicable("The candidate does not score by reconstruction.")
         if view.fit.X.shape[1] < 2:
             raise NotApplicable("There is one column only: nothing holds columns together.")
-        found = [copy_errors(f, view.fit.X, view.calibration.X, view.seed) for f in able]
+        try:
+            found = [copy_errors(f, view.fit.X, view.calibration.X, view.seed) for f in able]
+        except AssayError as reason:
+            raise NotApplicable(f"The candidate reconstructs no other rows: {reason}") from None
         noise = float(np.mean([f.noise for f in found]))
         ratio = float(np.mean([f.ratio for f in found]))
         blind = ratio < self.least_ratio
         said = (
-            f"Of uniform noise the detector loses {percent(noise)} of the variance, and rows with "
+            f"On uniform noise the error is {percent(noise)} of the variance, and rows with "
             f"columns from different rows have {ratio:.2g} times the error of normal rows"
         )
         if noise < self.least_noise_error:

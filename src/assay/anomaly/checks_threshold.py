@@ -211,7 +211,7 @@ class SeedSpread:
             "warn" if bad else "pass",
             sentence + (" Another seed might lose." if bad else ""),
             measured=spread,
-            threshold=max(lead, self.ignore_below),
+            threshold=max(lead, self.ignore_below) if lead > 0.0 else None,
             cause="The result of training depends on the initial weights and on the order of rows."
             if bad
             else "",

@@ -47,7 +47,7 @@ class IdentityMap:
             "Add noise to the inputs in training (the denoising option).",
         )
         if k >= d:
-            told = "" if noise is None else f" It leaves {percent(noise)} of pure noise."
+            told = "" if noise is None else f" On pure noise the error is {percent(noise)}."
             return finding(
                 self,
                 "warn",
@@ -63,8 +63,8 @@ class IdentityMap:
         must = 1.0 - k / d
         limit = self.least_noise_error * must
         said = (
-            f"Of uniform noise the candidate loses {percent(noise)} of the variance; a code of {k} "
-            f"of {d} numbers has to lose about {percent(must)}"
+            f"On uniform noise the error is {percent(noise)} of the variance; a code of {k} of {d} "
+            f"numbers has to leave about {percent(must)}"
         )
         if noise >= limit:
             return finding(self, "pass", f"{said}.", measured=noise, threshold=limit)
