@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from sklearn.datasets import load_digits
 
 from assay.anomaly.checks import Contaminated
 from assay.anomaly.separation import small_group
 from assay.checks import NotApplicable
+from assay.data import read_table
 
 CHECK = Contaminated()
 
@@ -48,6 +50,31 @@ CLEAN = {
     "coarse readings and a rare switch": coarse,
     "digits 0 to 8": digits,
 }
+
+
+@pytest.mark.parametrize("rho", [0.9, 0.99])
+def test_silent_on_a_slow_series(rho):
+    def series(rng, n):
+        return lfilter([1.0], [1.0, -rho], rng.normal(size=(n + 1000, 5)), axis=0)[1000:]
+
+    assert rate_of(series, n=2000) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLEAN)
+def test_false_warnings_are_as_rare_as_stated(name):
+    """At most one in a thousand: of 200 studies, two or more have a chance of 2 %."""
+    assert rate_of(CLEAN[name], seeds=range(1000, 1200)) <= 1 / 200
+
+
+def test_finds_the_shutdown_in_a_machine_log(shared):
+    """A real log with its failures left in, and a room that has none that stands apart."""
+    for name, apart in (("machine", True), ("ambient", False)):
+        table = read_table(
+            shared / "nab" / f"{name}_temperature_system_failure.csv", time="timestamp"
+        )
+        found = small_group(table.X, max_share=CHECK.max_share)
+        assert (found.p < CHECK.max_p and found.share >= CHECK.least_share) == apart
 
 
 def planted_class(rng, X, share):
