@@ -329,7 +329,7 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
     setting.progress("running the checks", 0.95)
     findings = run_checks(need.checks, need.view(parts, test, ours, theirs))
     verdict = decide(compared.gain, findings, margin=setting.margin)
-    with contextlib.suppress(StudyError):  # the opening is on record; a full disk must not cost more
+    with contextlib.suppress(StudyError):  # the opening is on record; a full disk costs no more
         Ledger(ledger.path).add_verdict(parts.sealed.opening, verdict.word)
     story = need.story(parts, test, ours, theirs, compared.gain)
     ours_summary = need.contender(test, ours)

@@ -4,6 +4,7 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.anomaly.autoencoder import AutoencoderDetector as Autoencoder
     from assay.anomaly.autoencoder import AutoencoderDetector as AutoencoderDetector
     from assay.anomaly.baselines import BASELINES as BASELINES
     from assay.anomaly.brought import bring as bring
@@ -12,11 +13,10 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.anomaly.detector import Detector as Detector
     from assay.anomaly.forecast import ForecastDetector as ForecastDetector
     from assay.anomaly.study import AnomalyStudy as AnomalyStudy
-    from assay.compress.autoencoder import Autoencoder as Autoencoder
 
 _LAZY = {
     "AnomalyStudy": "assay.anomaly.study",
-    "Autoencoder": "assay.compress.autoencoder",
+    "Autoencoder": "assay.anomaly.autoencoder:AutoencoderDetector",
     "AutoencoderDetector": "assay.anomaly.autoencoder",
     "BASELINES": "assay.anomaly.baselines",
     "CANDIDATES": "assay.anomaly.candidates",
@@ -30,7 +30,9 @@ __all__ = sorted(_LAZY)
 
 def __getattr__(name):
     if name in _LAZY:
-        value = getattr(_importlib.import_module(_LAZY[name]), name)
+        # "Autoencoder" is the detector here, and the estimator of codes in `assay.compress`.
+        module, _, own = _LAZY[name].partition(":")
+        value = getattr(_importlib.import_module(module), own or name)
         globals()[name] = value  # later look-ups are free
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
