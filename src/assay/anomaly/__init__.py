@@ -4,7 +4,6 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors see
-    from assay.anomaly.autoencoder import AutoencoderDetector as Autoencoder
     from assay.anomaly.autoencoder import AutoencoderDetector as AutoencoderDetector
     from assay.anomaly.baselines import BASELINES as BASELINES
     from assay.anomaly.brought import bring as bring
@@ -13,6 +12,8 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.anomaly.detector import Detector as Detector
     from assay.anomaly.forecast import ForecastDetector as ForecastDetector
     from assay.anomaly.study import AnomalyStudy as AnomalyStudy
+
+    Autoencoder = AutoencoderDetector
 
 _LAZY = {
     "AnomalyStudy": "assay.anomaly.study",
