@@ -9,12 +9,13 @@ from assay.anomaly.inputs import Inputs
 from assay.anomaly.threshold import minimum_rows
 from assay.data import Table, windows
 from assay.errors import StudyError
-from assay.splits import block_holdout, holdout
+from assay.splits import block_holdout, group_holdout, holdout
 from assay.units import block_ids, block_length, codes, correlation_time
 
 _CALIBRATION_SHARE = 0.2
 _BLOCKS = 5
 _FEWEST_GROUPS = 8
+_LONGEST_GAP = 5.0  # median steps; loggers lose a sample now and then, and that is no break
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -22,7 +23,9 @@ class Feed:
     """One part as a detector sees it.
 
     `X` is (n, p): rows, or windows laid flat. `rows` are row numbers in the source (of a window:
-    its last row); the rest is as in `assay.data.Table` and may be None.
+    its last row); `runs` (n,) numbers the stretches without a break in order of time, and is None
+    where rows have no order. The rest is as in `assay.data.Table` and may be None. `notes` say what
+    cutting windows left out.
     """
 
     X: np.ndarray
@@ -31,6 +34,8 @@ class Feed:
     kinds: np.ndarray | None
     times: np.ndarray | None
     groups: np.ndarray | None
+    runs: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self):
         return len(self.X)
@@ -41,31 +46,24 @@ def feed(table: Table, *, window: int | None, step: int, what: str) -> Feed:
 
     Raises
     ------
-    StudyError
+    DataError
         If no window fits.
     """
-    if window is None:
-        return Feed(
-            table.X, table.row_numbers, table.labels, table.kinds, table.times, table.groups
-        )
     runs = _runs(table)
-    cut = windows(table.X, table.times, window=window, step=step, groups=runs)
-    if len(cut.X) == 0:
-        raise StudyError(
-            f"No window of {window} rows fits into the {what} ({table.n_rows} rows).",
-            hint="Ask for a shorter window, or give longer records.",
-        )
+    if window is None:
+        ordered = None if table.times is None else runs
+        beside = (table.row_numbers, table.labels, table.kinds, table.times, table.groups)
+        return Feed(table.X, *beside, ordered)
+    cut = windows(table.X, table.times, window=window, step=step, groups=runs, gap=_LONGEST_GAP)
     last = np.asarray(cut.last)
 
     def at(values):
         return None if values is None else values[last]
 
-    labels, kinds = table.labels, at(table.kinds)
-    if labels is not None:
-        # A window that holds an anomalous row is anomalous, wherever in it the row lies.
-        total = np.concatenate([[0], np.cumsum(labels)])
-        labels = total[last + 1] > total[last + 1 - window]
-    return Feed(cut.X, table.row_numbers[last], labels, kinds, at(table.times), at(table.groups))
+    # A window that holds an anomalous row is anomalous, wherever in it the row lies.
+    labels = None if table.labels is None else cut.any(table.labels)
+    beside = (table.row_numbers[last], labels, at(table.kinds), at(table.times), at(table.groups))
+    return Feed(cut.X, *beside, runs[last], tuple(f"{what}: {note}" for note in cut.notes))
 
 
 def _runs(table: Table) -> np.ndarray:
@@ -111,7 +109,11 @@ def split_normal(
             hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate "
             f"of at least {_supported(n)}.",
         )
-    if rows.times is not None or window is not None:
+    if rows.groups is not None and len(np.unique(rows.groups)) >= _FEWEST_GROUPS:
+        # The threshold must hold for a machine or run that the detectors have not seen.
+        first, second = group_holdout(rows.groups, share, seed)
+        rule = f"{share:.0%} of the normal groups held out whole for the threshold"
+    elif rows.times is not None or window is not None:
         gap = window or 0
         first, second = block_holdout(rows.n_rows, share, _BLOCKS, gap, seed)
         rule = f"{share:.0%} of the normal record held out in {_BLOCKS} blocks for the threshold"
@@ -142,7 +144,7 @@ def unit_of(part: Feed) -> str:
     """Return what is drawn independently in a part: ``"group"``, ``"block"`` or ``"row"``."""
     if part.groups is not None and len(np.unique(part.groups)) >= _FEWEST_GROUPS:
         return "group"
-    return "block" if part.times is not None else "row"
+    return "row" if part.runs is None else "block"
 
 
 def blocks_of(part: Feed, scores: np.ndarray | None) -> np.ndarray:
@@ -157,7 +159,7 @@ def blocks_of(part: Feed, scores: np.ndarray | None) -> np.ndarray:
         return np.arange(n)
     if unit == "group":
         return codes(part.groups, n, name="groups")[0]
-    starts = None if part.groups is None else codes(part.groups, n, name="groups")[0]
+    starts = codes(part.runs, n, name="runs")[0]
     signal = _signal(part) if scores is None else stats.rankdata(scores)
     tau = correlation_time(signal, starts=starts)
     return block_ids(n, block_length(n, tau), groups=starts)

@@ -247,9 +247,7 @@ def _scores(estimator, part: Feed, which: str) -> np.ndarray:
 
 
 def _series(part: Feed):
-    if part.times is None:
-        return None
-    return np.zeros(len(part), int) if part.groups is None else part.groups
+    return None if unit_of(part) == "row" else (part.runs if part.runs is not None else part.groups)
 
 
 def _interval(part: Feed) -> float | None:

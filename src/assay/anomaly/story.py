@@ -42,6 +42,7 @@ def story(
     else:
         notes.append(_NOT_THE_OPERATING_POINT)
     notes += list(getattr(first.trained.estimator, "unchecked", ()))
+    notes += [*parts.fit.notes, *parts.validation.notes, *test.notes]
     used = {
         key
         for s in (*candidate, *baselines)
