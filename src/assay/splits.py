@@ -22,6 +22,10 @@ from assay.units import codes
 
 Split = tuple[np.ndarray, np.ndarray]
 
+# From which share of copied rows on a split looks after them, and which share of distinct values
+# in a column says that its readings are continuous.
+LEAST_COPIED, CONTINUOUS, MOST_LOOKED_AT = 0.005, 0.5, 20_000
+
 
 def holdout(n: int, fraction: float, seed: int) -> Split:
     """Split independent rows at random.
@@ -52,6 +56,47 @@ def holdout(n: int, fraction: float, seed: int) -> Split:
     _fraction(fraction, "holdout")
     _at_least(n, 2, "holdout", "rows")
     return _parts(n, np.random.default_rng(seed).permutation(n)[: _share(n, fraction)])
+
+
+def copies(X) -> np.ndarray | None:
+    """Return an id per row, equal for copies, where rows were copied; None where that is no worry.
+
+    Readings on a coarse grid repeat honestly, and a machine at rest repeats for hours. But rows of
+    continuous readings that occur twice are copies (a file that was given twice, overlapping
+    exports), and a split must keep them on one side.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+
+    Returns
+    -------
+    int64 array of shape (n,), or None
+        For `group_holdout`.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(50, 2))
+    >>> copies(rows) is None, copies(np.vstack([rows, rows])).tolist() == 2 * list(range(50))
+    (True, True)
+    """
+    hashes = row_hashes(X)
+    _, first, inverse, times = np.unique(
+        hashes, return_index=True, return_inverse=True, return_counts=True
+    )
+    if np.sum(times == 1) > (1.0 - LEAST_COPIED) * times.size:
+        return None
+    sample = np.asarray(X)[first[:MOST_LOOKED_AT]]
+    distinct = max(np.unique(column).size for column in sample.T)
+    if distinct < CONTINUOUS * len(sample):
+        return None
+    order = np.argsort(np.argsort(first))
+    return order[inverse].astype(np.int64)
+
+
+def holdout_of(same: np.ndarray | None, n: int, fraction: float, seed: int) -> Split:
+    """Split rows at random, with those that share an id of `same` (see `copies`) on one side."""
+    return holdout(n, fraction, seed) if same is None else group_holdout(same, fraction, seed)
 
 
 def stratified(labels, fraction: float, seed: int) -> Split:

@@ -73,7 +73,9 @@ class BroughtScores:
             both = one_per_row(
                 scores, total, f"The scores made elsewhere ({n_held} normal and {n_test} to judge)"
             )
-            if held.source == inputs.test.source:
+            # Where the rows to judge were split off the normal ones, both are of one file.
+            of_one_file = getattr(inputs, "sources", ())[2:3] == (None,)
+            if of_one_file or (held.source == inputs.test.source != "array"):
                 # One file: its scores come in its own order, whichever part a row went to.
                 rows = np.concatenate([held.row_numbers, inputs.test.row_numbers])
                 _require_unique(rows, held.source)

@@ -9,7 +9,7 @@ from assay.anomaly.inputs import Inputs
 from assay.anomaly.threshold import minimum_rows
 from assay.data import Table, windows
 from assay.errors import StudyError
-from assay.splits import block_holdout, group_holdout, holdout
+from assay.splits import block_holdout, copies, group_holdout, holdout_of
 from assay.units import block_ids, block_length, codes, correlation_time
 
 _CALIBRATION_SHARE = 0.2
@@ -115,14 +115,31 @@ def split_normal(
         rule = f"{share:.0%} of the normal groups held out whole for the threshold"
     elif rows.times is not None or window is not None:
         gap = window or 0
-        first, second = block_holdout(rows.n_rows, share, _BLOCKS, gap, seed)
-        rule = f"{share:.0%} of the normal record held out in {_BLOCKS} blocks for the threshold"
+        blocks = _blocks(rows.n_rows, share, gap)
+        first, second = block_holdout(rows.n_rows, share, blocks, gap, seed)
+        rule = f"{share:.0%} of the normal record held out in {blocks} blocks for the threshold"
     else:
-        first, second = holdout(rows.n_rows, share, seed)
-        rule = f"{share:.0%} of the normal rows held out at random for the threshold"
+        same = copies(rows.X)
+        first, second = holdout_of(same, rows.n_rows, share, seed)
+        how = "" if same is None else ", copies of a row kept together"
+        rule = f"{share:.0%} of the normal rows held out at random for the threshold{how}"
     fit = seen(rows.take(first), "normal rows to learn from")
     held = seen(rows.take(second), "normal rows for the threshold")
     return fit, _enough(held, needed, rate), rule
+
+
+def _blocks(n: int, share: float, gap: int) -> int:
+    """Return into how many blocks a record can be held out, so that each holds some windows."""
+    for blocks in range(_BLOCKS, 0, -1):
+        segment = n // blocks
+        if segment * share >= 2 * gap and segment * (1.0 - share) >= 4 * gap:
+            return blocks
+    raise StudyError(
+        f"Windows of {gap} rows are too long for {n} normal rows: some must be left to learn from "
+        "and some to set the threshold on.",
+        hint=f"Ask for windows of at most {max(int(n * min(share / 2, (1 - share) / 4)), 1)} rows, "
+        "or give a longer record.",
+    )
 
 
 def _supported(n: int) -> str:

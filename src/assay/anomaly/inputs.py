@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.data import Table, as_labels, concat, read_table
 from assay.errors import DataError, StudyError, did_you_mean
-from assay.splits import holdout
+from assay.splits import copies, holdout_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _tell_apart(table: Table, normal_rows: int | None, seed: int) -> Inputs:
         if series:
             a, b = np.arange(int(0.8 * n)), np.arange(int(0.8 * n), n)
         else:
-            a, b = holdout(n, 0.2, seed)
+            a, b = holdout_of(copies(table.X), n, 0.2, seed)
         where = "the last fifth of the record" if series else "a fifth of the rows, drawn at random"
         rule = f"no labels: all rows are taken for normal, and {where} is judged"
         return Inputs(table.take(a), table.take(b), None, rule, table.notes)
@@ -270,7 +270,9 @@ def _tell_apart(table: Table, normal_rows: int | None, seed: int) -> Inputs:
         b = np.union1d(b, np.flatnonzero(table.labels))
         rule = "the first half of the normal rows in time is learnt from, the rest is judged"
     else:
-        first, _ = holdout(len(normal), 0.5, seed)
+        same = copies(table.X)
+        of_normal = None if same is None else same[normal]
+        first, _ = holdout_of(of_normal, len(normal), 0.5, seed)
         a = normal[first]
         b = np.setdiff1d(np.arange(table.n_rows), a)
         rule = "half of the normal rows, drawn at random, is learnt from; the rest is judged"

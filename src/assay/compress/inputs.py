@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.data import Table, concat, read_table
 from assay.errors import StudyError
-from assay.splits import block_holdout, group_holdout, holdout
+from assay.splits import block_holdout, copies, group_holdout, holdout_of
 
 _VALIDATION = 0.2
 _TEST = 0.25
@@ -92,4 +92,6 @@ def _part(table: Table, share: float, seed: int) -> tuple[np.ndarray, np.ndarray
         return *group_holdout(groups, share, seed), "whole groups drawn at random"
     if table.times is not None:
         return *block_holdout(table.n_rows, share, _BLOCKS, 1, seed), "blocks of the record"
-    return *holdout(table.n_rows, share, seed), "rows drawn at random"
+    same = copies(table.X)
+    how = "rows drawn at random" + ("" if same is None else ", copies of a row kept together")
+    return *holdout_of(same, table.n_rows, share, seed), how
