@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "assay"
 
-NEEDS = ("anomaly", "compress")
+NEEDS = ("anomaly", "compress", "surrogate")
 OUTSIDE = ("cli", "report", "labs")
 CORE = (
     "study",
@@ -38,7 +38,9 @@ BETWEEN_NEEDS = {("anomaly", "compress")}
 UPWARD = {
     ("result", "report"): "a result can show, report and save itself; rendering stays in report",
     ("models", "anomaly"): "a saved model finds its class by name, at the moment it is loaded",
+    ("models", "surrogate"): "a saved model finds its class by name, at the moment it is loaded",
     ("models", "compress"): "a saved model finds its class by name, at the moment it is loaded",
+    ("models", "surrogate"): "a saved model finds its class by name, at the moment it is loaded",
 }
 
 # Files above 400 lines, with the reason.

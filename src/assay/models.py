@@ -27,6 +27,10 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("anomaly.autoencoder", "assay.anomaly.autoencoder:AutoencoderDetector"),
     ("anomaly.denoising", "assay.anomaly.denoising:DenoisingDetector"),
     ("anomaly.forecast", "assay.anomaly.forecast:ForecastDetector"),
+    ("surrogate.mlp", "assay.surrogate.mlp:MLPSurrogate"),
+    ("surrogate.resnet", "assay.surrogate.resnet:ResNetSurrogate"),
+    ("surrogate.ensemble", "assay.surrogate.ensemble:DeepEnsemble"),
+    ("surrogate.pca_outputs", "assay.surrogate.outputs:PCAOutputs"),
 )
 
 JSON_NAME, WEIGHTS_NAME = "model.json", "weights.safetensors"
@@ -136,11 +140,35 @@ def load(folder: Path | str) -> Any:
         If the folder holds no model, a damaged one, or one of an unknown family.
     """
     family, config, arrays, _ = load_model(folder)
+    return rebuild(family, config, arrays, where=str(folder))
+
+
+def rebuild(
+    family: str, config: Any, arrays: dict[str, np.ndarray], *, where: str = "The folder"
+) -> Any:
+    """Return the fitted estimator of what a class's ``to_saved`` returned.
+
+    For models that hold another model.
+
+    Parameters
+    ----------
+    family : str
+        Name of a family, see `FAMILIES`.
+    config, arrays
+        As from ``to_saved``.
+    where : str
+        How messages call the place.
+
+    Raises
+    ------
+    ModelError
+        If the family is unknown or the rest does not belong to it.
+    """
     places = dict(FAMILIES)
-    if family not in places:
+    if not isinstance(family, str) or family not in places:
         raise ModelError(
-            f"{folder} holds a model of the unknown family {family!r}.",
-            hint=did_you_mean(family, places) + " A newer version of Assay may know it.",
+            f"{where} holds a model of the unknown family {str(family)[:60]!r}.",
+            hint=did_you_mean(str(family)[:60], places) + " A newer version of Assay may know it.",
         )
     module, name = places[family].split(":")
     kind = getattr(importlib.import_module(module), name)
@@ -148,9 +176,11 @@ def load(folder: Path | str) -> Any:
         return kind.from_saved(config, arrays)
     except AssayError:
         raise
+    except RecursionError:
+        raise ModelError(f"{where} holds a model inside itself.", hint=_HINT_DAMAGED) from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ModelError(
-            f"{folder} does not hold a usable model of the family {family!r}: "
+            f"{where} does not hold a usable model of the family {family!r}: "
             f"{type(error).__name__}: {str(error)[:200]}.",
             hint=_HINT_DAMAGED,
         ) from None

@@ -9,13 +9,13 @@ from sklearn.base import BaseEstimator
 from assay.anomaly.noise import LEVELS, Filter, Restorer, energies, residuals, restoring_loss
 from assay.anomaly.scoring import LARGEST, begin_fit, sample_rows
 from assay.compress.baselines import principal_axes
-from assay.compress.state import fit_state, history_from, history_to, numbers, text
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import ModelError, StudyError
 from assay.models import save_model
 from assay.nn import from_arrays, n_parameters, to_arrays
 from assay.train import FitSpec, Hyper, predict
 from assay.train import fit as train
+from assay.train.fitted import fit_state, history_from, history_to, numbers, text
 
 MOST_AXES = 256  # that the network sees; directions beyond are left to the residual
 MOST_ROWS = 262_144  # that the network is trained on; the axes are found from all

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from assay.anomaly.scoring import LARGEST, begin_fit
-from assay.compress.state import fit_state, history_from, history_to, numbers, text
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import ModelError, StudyError
 from assay.models import save_model
 from assay.nn import MLP, from_arrays, n_parameters, to_arrays
 from assay.train import FitSpec, Hyper, epochs_to_steps, predict
 from assay.train import fit as train
+from assay.train.fitted import fit_state, history_from, history_to, numbers, text
 from assay.train.losses import squared_error
 
 AUTO_STEPS = 5_000

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from assay.compress.baselines import principal_axes
 from assay.compress.choices import check_choices, check_output
 from assay.compress.network import Codec, decode, encode, gaussian_denoising, masked_denoising
-from assay.compress.state import fit_state, history_from, history_to, numbers, text
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import StudyError
 from assay.models import save_model
@@ -18,6 +17,7 @@ from assay.nn import from_arrays, n_parameters, to_arrays
 from assay.splits import holdout
 from assay.train import FitSpec, Hyper, epochs_to_steps, predict
 from assay.train import fit as train
+from assay.train.fitted import fit_state, history_from, history_to, numbers, text
 from assay.train.losses import squared_error
 
 AUTO_STEPS = 5_000  # where the loss of tables of some thousand rows has flattened

@@ -13,12 +13,14 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.nn.initialisation import n_parameters as n_parameters
     from assay.nn.mlp import MLP as MLP
     from assay.nn.mlp import Linear as Linear
+    from assay.nn.resnet import ResNet as ResNet
 
 _LAZY = {
     "ACTIVATIONS": "activations",
     "MLP": "mlp",
     "RULES": "initialisation",
     "Linear": "mlp",
+    "ResNet": "resnet",
     "activation": "activations",
     "from_arrays": "arrays",
     "initialise": "initialisation",

@@ -17,7 +17,9 @@ Rule = Literal["torch", "glorot", "he", "lecun", "orthogonal"]
 RULES = ("torch", "glorot", "he", "lecun", "orthogonal")
 
 
-def initialise(skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch") -> Any:
+def initialise(
+    skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch", scale: float = 1.0
+) -> Any:
     r"""Fill the shapes of a network with random weights.
 
     A leaf of two or more dimensions is a weight of shape (out, in, ...), with
@@ -42,6 +44,8 @@ def initialise(skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch")
         A module whose arrays may be plain arrays or ``jax.ShapeDtypeStruct``.
     rng : numpy.random.Generator
     rule : {"torch", "glorot", "he", "lecun", "orthogonal"}
+    scale : float
+        Multiplies the weights, not the biases; positive.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def initialise(skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch")
     Raises
     ------
     StudyError
-        If the rule is unknown.
+        If the rule is unknown or the scale not positive and finite.
 
     References
     ----------
@@ -71,6 +75,11 @@ def initialise(skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch")
     """
     if rule not in RULES:
         raise StudyError(f"Unknown initialisation {rule!r}.", hint=did_you_mean(rule, RULES))
+    if not 0.0 < scale < math.inf:
+        raise StudyError(
+            f"`scale` of the initial weights must be positive and finite, got {scale!r}.",
+            hint="1 leaves the rule as it is.",
+        )
     leaves, structure = jax.tree_util.tree_flatten_with_path(skeleton)
     # The bias of a layer needs the fan-in of the weight beside it: same path but for the last key.
     fans = {path[:-1]: _fan_in(leaf) for path, leaf in leaves if _is_shaped(leaf, at_least=2)}
@@ -79,7 +88,7 @@ def initialise(skeleton: Any, rng: np.random.Generator, *, rule: Rule = "torch")
         if not _is_shaped(leaf):
             filled.append(leaf)
         elif len(leaf.shape) >= 2:
-            filled.append(_weight(leaf.shape, rng, rule).astype(leaf.dtype))
+            filled.append((scale * _weight(leaf.shape, rng, rule)).astype(leaf.dtype))
         elif rule == "torch" and path[:-1] in fans and _name(path) == "bias":
             bound = 1.0 / math.sqrt(max(fans[path[:-1]], 1))
             filled.append(rng.uniform(-bound, bound, leaf.shape).astype(leaf.dtype))

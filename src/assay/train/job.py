@@ -69,7 +69,8 @@ class Job:
         if validation is not None:  # so that validating never costs more rows than training
             every = math.ceil(len(validation[0]) / (chunk * min(spec.batch, len(x))))
         shapes, static = skeleton(spec)
-        initial = initialise(shapes, np.random.default_rng((seed, 0)), rule=spec.init)
+        rng = np.random.default_rng((seed, 0))
+        initial = initialise(shapes, rng, rule=spec.init, scale=spec.init_scale)
         return cls(
             spec=spec,
             hyper=hyper,

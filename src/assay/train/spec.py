@@ -37,6 +37,8 @@ class FitSpec:
         Whether the loss draws random numbers.
     init : {"torch", "glorot", "he", "lecun", "orthogonal"}
         Rule of the initial weights, see `assay.nn.initialise`.
+    init_scale : float
+        Multiplies the initial weights.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class FitSpec:
     batch: int = 64
     needs_key: bool = False
     init: str = "torch"
+    init_scale: float = 1.0
 
     def __post_init__(self):
         for role, function in (("build", self.build), ("loss", self.loss)):

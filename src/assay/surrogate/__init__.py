@@ -1,0 +1,34 @@
+"""Surrogate: whether a network in place of an expensive model beats the Gaussian process."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.surrogate.domain import Domain as Domain
+    from assay.surrogate.ensemble import DeepEnsemble as DeepEnsemble
+    from assay.surrogate.mlp import MLPSurrogate as MLPSurrogate
+    from assay.surrogate.outputs import PCAOutputs as PCAOutputs
+    from assay.surrogate.prior import weight_decay_of as weight_decay_of
+    from assay.surrogate.resnet import ResNetSurrogate as ResNetSurrogate
+
+_LAZY = {
+    "DeepEnsemble": "ensemble",
+    "Domain": "domain",
+    "MLPSurrogate": "mlp",
+    "PCAOutputs": "outputs",
+    "ResNetSurrogate": "resnet",
+    "weight_decay_of": "prior",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+        globals()[name] = value  # later look-ups are free
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,54 @@
+"""Which parameters of a network surrogate make sense."""
+
+import numpy as np
+
+from assay.errors import StudyError, did_you_mean
+
+OPTIMISERS = ("adam", "momentum", "sgd")
+SCALINGS = ("standard", "unit", "none")
+OUTPUT_SCALINGS = ("standard", "common", "none")
+
+
+def check_choices(given) -> None:
+    """Require that the parameters of a network surrogate make sense."""
+    named = (
+        ("optimiser", OPTIMISERS),
+        ("input_scaling", SCALINGS),
+        ("output_scaling", OUTPUT_SCALINGS),
+        ("precision", ("float32", "float64")),
+    )
+    for field, valid in named:
+        if getattr(given, field) not in valid:
+            raise StudyError(
+                f"Unknown {field} {getattr(given, field)!r} of a surrogate.",
+                hint=did_you_mean(str(getattr(given, field)), valid),
+            )
+    if not 0.0 <= given.validation_fraction <= 0.5:
+        raise StudyError(
+            f"`validation_fraction` must be from 0 to 0.5, got {given.validation_fraction!r}.",
+            hint="Use 0.1, or 0 to train on all runs.",
+        )
+    for field in ("steps", "epochs", "batch", "patience"):
+        value = getattr(given, field)
+        if value is not None and not _whole(value):
+            raise StudyError(
+                f"`{field}` must be a whole number of at least 1 or None, got {value!r}.",
+                hint="Leave it out.",
+            )
+    if given.steps is not None and given.epochs is not None:
+        raise StudyError(
+            f"Give `steps` or `epochs`, not both: got {given.steps} and {given.epochs}.",
+            hint="Leave one of them out.",
+        )
+    if (given.prior_sd is None) != (given.noise_sd is None) or (
+        given.prior_sd is not None and given.weight_decay
+    ):
+        raise StudyError(
+            "A prior needs both `prior_sd` and `noise_sd`, and takes the place of `weight_decay`: "
+            f"got {given.prior_sd!r}, {given.noise_sd!r} and {given.weight_decay!r}.",
+            hint="Give the two standard deviations, or the weight decay alone.",
+        )
+
+
+def _whole(value):
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
