@@ -40,7 +40,6 @@ UPWARD = {
     ("models", "anomaly"): "a saved model finds its class by name, at the moment it is loaded",
     ("models", "surrogate"): "a saved model finds its class by name, at the moment it is loaded",
     ("models", "compress"): "a saved model finds its class by name, at the moment it is loaded",
-    ("models", "surrogate"): "a saved model finds its class by name, at the moment it is loaded",
 }
 
 # Files above 400 lines, with the reason.

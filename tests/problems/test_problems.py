@@ -31,7 +31,7 @@ def test_a_description_is_complete_and_frozen(problem):
     d, m = problem.n_inputs, problem.n_outputs
     assert len(problem.input_units) == len(problem.low) == len(problem.high) == d
     assert len(problem.output_units) == m
-    assert (problem.bounds[0] < problem.bounds[1]).all()
+    assert (problem.bounds[:, 0] < problem.bounds[:, 1]).all()
     assert problem.source
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.name = "other"
@@ -45,7 +45,7 @@ def test_jax_gives_the_same_values_and_the_right_slopes(problem):
         run = jax.jit(problem.differentiable)
         np.testing.assert_allclose(np.asarray(run(jnp.asarray(x))), problem(x), rtol=1e-11)
         slopes = np.asarray(jax.jacfwd(lambda z: problem.differentiable(z)[-1])(jnp.asarray(x[0])))
-    for i, width in enumerate(problem.bounds[1] - problem.bounds[0]):
+    for i, width in enumerate(np.diff(problem.bounds)[:, 0]):
         step = np.zeros_like(x)
         step[0, i] = 1e-4 * width
         differences = (problem(x + step) - problem(x - step))[0, -1] / (2e-4 * width)

@@ -65,8 +65,8 @@ class Problem:
 
     @property
     def bounds(self) -> np.ndarray:
-        """Return the box (2, d) [units of the inputs]: the low corner, then the high one."""
-        return np.array([self.low, self.high])
+        """Return the box (d, 2) [units of the inputs]: low and high of each input."""
+        return np.array([self.low, self.high]).T
 
     def __call__(self, X) -> np.ndarray:
         """Return the outputs (n, m) [output units] of runs `X` (n, d) [input units], in float64.
@@ -128,10 +128,10 @@ class Problem:
 
     def from_unit(self, unit) -> np.ndarray:
         """Return inputs (n, d) [input units] from places `unit` (n, d) in the unit cube."""
-        low, high = self.bounds
+        low, high = self.bounds.T
         return low + (high - low) * np.asarray(unit, dtype=np.float64)
 
     def to_unit(self, X) -> np.ndarray:
         """Return places (n, d) in the unit cube from inputs `X` (n, d) [input units]."""
-        low, high = self.bounds
+        low, high = self.bounds.T
         return (np.asarray(X, dtype=np.float64) - low) / (high - low)
