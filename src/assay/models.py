@@ -30,6 +30,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("surrogate.mlp", "assay.surrogate.mlp:MLPSurrogate"),
     ("surrogate.resnet", "assay.surrogate.resnet:ResNetSurrogate"),
     ("surrogate.ensemble", "assay.surrogate.ensemble:DeepEnsemble"),
+    ("surrogate.gp", "assay.surrogate.gp:GaussianProcess"),
     ("surrogate.pca_outputs", "assay.surrogate.outputs:PCAOutputs"),
 )
 
@@ -42,6 +43,7 @@ _DTYPES = {
     "bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64",
     "float16": "F16", "float32": "F32", "float64": "F64",
 }  # fmt: skip
+_SPOILT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _HINT_DAMAGED = "The folder is damaged or was edited; save the model again."
 
 
@@ -148,8 +150,6 @@ def rebuild(
 ) -> Any:
     """Return the fitted estimator of what a class's ``to_saved`` returned.
 
-    For models that hold another model.
-
     Parameters
     ----------
     family : str
@@ -176,9 +176,7 @@ def rebuild(
         return kind.from_saved(config, arrays)
     except AssayError:
         raise
-    except RecursionError:
-        raise ModelError(f"{where} holds a model inside itself.", hint=_HINT_DAMAGED) from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+    except _SPOILT as error:
         raise ModelError(
             f"{where} does not hold a usable model of the family {family!r}: "
             f"{type(error).__name__}: {str(error)[:200]}.",

@@ -148,9 +148,10 @@ class Domain:
         Parameters
         ----------
         spread : array of shape (k,)
-            Of the ensemble at the points `between`; the limit is its `share`-quantile.
+            Of the ensemble at the points `between`. The limit is twice its `share`-quantile:
+            rows that pass the density can be twice as far from the runs as those points are.
         """
-        return dataclasses.replace(self, spread=float(np.quantile(spread, share)))
+        return dataclasses.replace(self, spread=2.0 * float(np.quantile(spread, share)))
 
     def to_saved(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return (plain values, arrays) for `assay.models.save_model`."""

@@ -38,7 +38,7 @@ class DeepEnsemble(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     members_ : list
         The fitted members.
     domain_ : Domain
-        With a limit on the disagreement: what 99 % of points between training runs stay below.
+        With a limit on the disagreement: twice what 99 % of points between runs stay below.
     n_features_in_, n_outputs_, n_parameters_ : int
         The parameters of all members together.
     status_ : str

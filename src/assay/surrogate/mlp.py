@@ -28,7 +28,7 @@ class MLPSurrogate(NetworkSurrogate):
     schedule : {"cosine", "constant"}, default "cosine"
         "cosine" lets the rate fall to zero.
     steps : int >= 1 or None, default None
-        Steps of the optimiser; None makes 5,000, or 40 passes over the runs where those are more.
+        Steps of the optimiser; None makes 10,000, or 40 passes over the runs where those are more.
     epochs : int >= 1 or None, default None
         Passes over the runs, instead of `steps`.
     weight_decay : float >= 0, default 0.0
@@ -80,6 +80,7 @@ class MLPSurrogate(NetworkSurrogate):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(-1.0, 1.0, 100)[:, None]
     >>> model = MLPSurrogate(steps=1000).fit(X, 100.0 + np.sin(3.0 * X[:, 0]))
     >>> bool(abs(model.predict([[0.5]])[0] - 100.0 - np.sin(1.5)) < 0.02)

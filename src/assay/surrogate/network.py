@@ -21,7 +21,7 @@ from assay.train import fit as train
 from assay.train.fitted import fit_state, history_from, history_to, numbers, text
 from assay.train.losses import squared_error
 
-AUTO_STEPS = 5_000  # where the loss of tables of some hundred rows has flattened
+AUTO_STEPS = 10_000  # where the error on tables of some hundred runs has flattened
 AUTO_EPOCHS = 40  # at least so many passes over larger tables
 FULL_BATCH = 2**31 - 1  # one value for all tables, so that they share a program
 FEWEST_VALIDATION = 4  # rows; fewer say nothing about when to stop
@@ -248,8 +248,9 @@ def check_runs(X, Y, fewest: int = 2) -> tuple[np.ndarray, np.ndarray, bool]:
     X = as_matrix(X, name="X")
     if Y is None:
         raise DataError("`Y` is missing: it requires y to be passed, but the target y is None.")
-    one = np.ndim(Y) == 1
-    Y = as_matrix(np.asarray(Y)[:, None] if one else Y, name="Y")
+    array = np.asarray(Y)
+    one = array.ndim == 1
+    Y = as_matrix(array[:, None] if one else Y, name="Y")
     if len(X) != len(Y):
         raise DataError(
             f"`Y` must have one row per row of `X`: expected {len(X)}, got {len(Y)}.",

@@ -38,8 +38,8 @@ def weight_decay_of(prior_sd: float, *, noise_sd: float, n_rows: int, n_outputs:
 
     Examples
     --------
-    >>> weight_decay_of(1.0, noise_sd=0.1, n_rows=200)
-    0.0001
+    >>> weight_decay_of(1.0, noise_sd=0.5, n_rows=100)
+    0.005
     """
     for name, value in (("prior_sd", prior_sd), ("noise_sd", noise_sd)):
         if not 0.0 < value < float("inf"):

@@ -39,6 +39,7 @@ class ResNetSurrogate(NetworkSurrogate):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.linspace(-1.0, 1.0, 100)[:, None]
     >>> model = ResNetSurrogate(width=16, steps=1000).fit(X, np.sin(3.0 * X[:, 0]))
     >>> bool(abs(model.predict([[0.5]])[0] - np.sin(1.5)) < 0.02)

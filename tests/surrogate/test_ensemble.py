@@ -1,0 +1,180 @@
+"""Deep ensembles: mean and spread of their members, one compilation, cost, and the UCI sets."""
+
+import time
+
+import numpy as np
+import pytest
+
+import assay
+from assay.errors import AssayError, StudyError
+from assay.models import load_model, save_model
+from assay.surrogate import DeepEnsemble, MLPSurrogate, ResNetSurrogate
+from assay.surrogate.ensemble import member_seeds
+from assay.train import trace_count
+
+MEMBER = {"hidden": (32, 32), "steps": 1500}
+
+
+def runs(n=200, seed=0):
+    X = np.random.default_rng(seed).uniform(-1.0, 1.0, (n, 2))
+    return X, np.c_[10.0 * np.sin(3.0 * X[:, 0]) * X[:, 1], 200.0 + X[:, 1]]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return DeepEnsemble(MLPSurrogate(**MEMBER), size=4).fit(*runs())
+
+
+def test_mean_and_spread_are_those_of_the_members(small):
+    X, _ = runs(seed=1)
+    each = np.stack([member.predict(X) for member in small.members_])
+    mean, std, valid = small.predict(X, return_std=True, return_valid=True)
+    np.testing.assert_allclose(mean, each.mean(axis=0))
+    np.testing.assert_allclose(std, each.std(axis=0, ddof=1))
+    np.testing.assert_array_equal(small.predict_members(X), each)
+    assert valid.shape == (200,)
+    assert small.n_parameters_ == 4 * small.members_[0].n_parameters_
+
+
+def test_better_than_its_members(small):
+    X, truth = runs(seed=1)
+    error = np.mean((small.predict(X) - truth) ** 2)
+    assert error < np.mean((small.predict_members(X) - truth) ** 2)
+
+
+def test_members_are_what_they_would_be_alone(small):
+    X, Y = runs()
+    seed = small.members_[2].random_state
+    alone = MLPSurrogate(**MEMBER, random_state=seed).fit(X, Y)
+    np.testing.assert_array_equal(alone.predict(X), small.members_[2].predict(X))
+
+
+def test_seeds():
+    assert len(set(member_seeds(0, 50))) == 50
+    assert member_seeds(3, 5)[:3] == member_seeds(3, 3)
+    X, Y = runs(n=40)
+    make = lambda seed: DeepEnsemble(MLPSurrogate(hidden=(4,), steps=20), 2, random_state=seed)
+    one, again, other = (make(seed).fit(X, Y).predict(X) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, again)
+    assert np.abs(one - other).max() > 0
+
+
+def test_spread_grows_away_from_the_runs(small):
+    X, _ = runs(seed=1)
+    _, inside, valid = small.predict(X, return_std=True, return_valid=True)
+    _, outside, far = small.predict(3.0 * np.sign(X) + X, return_std=True, return_valid=True)
+    assert np.median(outside[:, 0]) > 10.0 * np.median(inside[:, 0])
+    assert valid.mean() > 0.93
+    assert not far.any()
+
+
+def test_disagreement_alone_can_refuse(small):
+    X, _ = runs(seed=1)
+    parts = small.domain_.parts(X, spread=np.linspace(0.0, 3.0 * small.domain_.spread, len(X)))
+    assert parts["disagreement"].sum() == np.ceil(len(X) / 3.0)
+    assert "disagreement" not in small.domain_.parts(X)
+
+
+def test_one_compilation_for_all_members():
+    X, Y = runs()
+    before = trace_count()
+    DeepEnsemble(ResNetSurrogate(width=7, depth=2, steps=5)).fit(X, Y)
+    assert trace_count() == before + 1
+
+
+def test_five_members_cost_at_most_five_and_a_fifth_times_one():
+    X, Y = runs()
+    member = MLPSurrogate(steps=4000)
+    DeepEnsemble(member, 2).fit(X, Y)  # compiles
+    ratios = []
+    for _ in range(5):  # of the processor: other work on the machine counts on the wall clock
+        clock = time.process_time()
+        member.fit(X, Y)
+        one = time.process_time() - clock
+        clock = time.process_time()
+        DeepEnsemble(member).fit(X, Y)
+        ratios.append((time.process_time() - clock) / one)
+    assert np.median(ratios) < 5.2
+
+
+def test_held_out_runs_are_the_same_for_all_members():
+    X, Y = runs(n=100)
+    member = MLPSurrogate(hidden=(8,), steps=300, validation_fraction=0.2)
+    model = DeepEnsemble(member, 3).fit(X, Y[:, 0])
+    assert np.isfinite(model.history_["validation"]).all()
+    assert model.predict(X).shape == (100,)
+
+
+def test_saved_and_loaded(small, tmp_path):
+    X, _ = runs(seed=2)
+    X[0] += 5.0
+    loaded = assay.load(small.save(tmp_path / "model"))
+    for found, expected in zip(
+        loaded.predict(X, return_std=True, return_valid=True),
+        small.predict(X, return_std=True, return_valid=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
+    assert loaded.settings() == small.settings()
+    assert loaded.domain_.spread == small.domain_.spread
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"members": []},
+        {"family": "compress.autoencoder"},
+        {"family": "surrogate.ensemble"},
+        {"family": 3},
+        {"domain": {"limit": 1.0}},
+    ],
+)
+def test_damaged_models_are_refused(small, tmp_path, change):
+    small.save(tmp_path / "a")
+    family, config, arrays, _ = load_model(tmp_path / "a")
+    save_model(tmp_path / "b", family=family, config=config | change, arrays=arrays)
+    with pytest.raises(AssayError):
+        assay.load(tmp_path / "b")
+
+
+def test_untrained(small):
+    X, Y = runs()
+    assert small.untrained_.score(X, Y) < 0.5 < small.score(X, Y)
+
+
+@pytest.mark.parametrize("size", [1, 2.0, True, 10**6])
+def test_size_is_checked(size):
+    with pytest.raises(StudyError, match="`size`"):
+        DeepEnsemble(size=size).fit(*runs(n=20))
+
+
+def test_member_must_be_a_network():
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(StudyError, match="LinearRegression"):
+        DeepEnsemble(LinearRegression()).fit(*runs(n=20))
+
+
+# --- the UCI sets of Hernandez-Lobato and Adams (2015), their splits ------------------------------
+
+
+def uci(shared, name, split):
+    folder = shared / "uci" / name
+    data = np.loadtxt(folder / "data.txt")
+    inputs = np.loadtxt(folder / "index_features.txt", dtype=float).astype(int)
+    output = int(np.loadtxt(folder / "index_target.txt"))
+    parts = [
+        np.loadtxt(folder / f"index_{part}_{split}.txt", dtype=float).astype(int)
+        for part in ("train", "test")
+    ]
+    return [(data[part][:, inputs], data[part][:, output]) for part in parts]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "most"), [("energy", 0.54), ("concrete", 5.0), ("yacht", 0.70)])
+def test_uci(shared, name, most):
+    errors = []
+    for split in range(5):
+        train, (X, y) = uci(shared, name, split)
+        errors.append(np.sqrt(np.mean((DeepEnsemble().fit(*train).predict(X) - y) ** 2)))
+    assert np.mean(errors) <= most
