@@ -13,7 +13,8 @@ from assay.surrogate.network import check_runs
 
 FOLDS = 5
 SHARE_OF_NOISE = 0.1  # truncation that adds half a percent to a noise in quadrature
-SHARE_OF_SPREAD = 0.01
+SHARE_OF_SPREAD = 0.001
+MOST_MODES = 50  # that the rule takes: noise in the outputs would ask for all
 
 
 class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -33,8 +34,9 @@ class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         deep ensemble and whatever has ``predict(X, return_std=True)`` also gives error bars.
     modes : int >= 1, float in (0, 1) or None, default None
         Number of modes :math:`K`; or the share of the variance that they must explain; or None:
-        as few as bring the root-mean-square truncation error, by five-fold cross-validation,
-        below a tenth of `sigma`, or, where `sigma` is not given, below 1 % of the outputs' spread.
+        as few as bring the root-mean-square truncation error, by five-fold cross-validation, to
+        a tenth of `sigma`, or, where `sigma` is not given, to 0.1 % of the outputs' spread; but at
+        most 50.
     sigma : float > 0, optional [unit of the outputs]
         Standard deviation of the noise that predictions are to be compared with.
 
@@ -65,7 +67,7 @@ class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     >>> Y = np.exp(-X * np.linspace(0.0, 2.0, 50))
     >>> model = PCAOutputs(MLPSurrogate(steps=1000)).fit(X, Y)
     >>> model.n_modes_, model.predict(X).shape
-    (2, (100, 50))
+    (3, (100, 50))
     """
 
     name: ClassVar[str] = "PCA of outputs"
@@ -278,7 +280,7 @@ class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         wanted = SHARE_OF_SPREAD * spread if self.sigma is None else SHARE_OF_NOISE * self.sigma
         left = _truncation_rms(folds)
         enough = np.flatnonzero(left <= wanted)
-        return int(enough[0]) + 1 if len(enough) else len(left)
+        return min(int(enough[0]) + 1 if len(enough) else len(left), MOST_MODES)
 
     def _coefficients_of(self, X, *, std, valid):
         asked = {"return_std": std, "return_valid": valid}
