@@ -4,16 +4,20 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.surrogate.baselines import BASELINES as BASELINES
     from assay.surrogate.domain import Domain as Domain
     from assay.surrogate.ensemble import DeepEnsemble as DeepEnsemble
+    from assay.surrogate.gp import GaussianProcess as GaussianProcess
     from assay.surrogate.mlp import MLPSurrogate as MLPSurrogate
     from assay.surrogate.outputs import PCAOutputs as PCAOutputs
     from assay.surrogate.prior import weight_decay_of as weight_decay_of
     from assay.surrogate.resnet import ResNetSurrogate as ResNetSurrogate
 
 _LAZY = {
+    "BASELINES": "baselines",
     "DeepEnsemble": "ensemble",
     "Domain": "domain",
+    "GaussianProcess": "gp",
     "MLPSurrogate": "mlp",
     "PCAOutputs": "outputs",
     "ResNetSurrogate": "resnet",

@@ -8,12 +8,14 @@ from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
-from assay.errors import StudyError, did_you_mean
+from assay.errors import StudyError
 from assay.models import save_model
 from assay.surrogate.domain import Domain
+from assay.surrogate.gp_choices import check_gp
 from assay.surrogate.likelihood import Likelihood, Posterior, matern52
 from assay.surrogate.network import check_runs, input_scaler, plain_params
 from assay.surrogate.search import best_of, first_points, search, sentence
+from assay.surrogate.threads import one_thread
 from assay.surrogate.transforms import NAMES, possible, transform_named
 
 _CHUNK_VALUES = 4_000_000  # correlations at once in a prediction
@@ -136,14 +138,15 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
             has a Cholesky factor.
         """
         X, Y, self.one_output_ = check_runs(X, Y)
-        _check(self, Y)
+        check_gp(self, Y)
         self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
         self.scaler_ = input_scaler(X, self.scaling, self.bounds)
         self.domain_ = Domain.fit(X, bounds=self.bounds)
         self.inputs_ = self.scaler_.forward(X, dtype=np.float64)
-        self.transform_ = self._choose_scale(Y)
-        self._search(Y)
-        self._condition(Y)
+        with one_thread():
+            self.transform_ = self._choose_scale(Y)
+            self._search(Y)
+            self._condition(Y)
         self.status_ = sentence(self.restarts_, self.final_, self.jitter_)
         return self
 
@@ -246,6 +249,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         model.converged_, model.status_ = bool(config["converged"]), str(config["status"])
         model.one_output_ = bool(config["one_output"])
         model.restarts_, model.final_ = (), None
+        # Column by column, as LAPACK left them: the same sums in the same order, bit for bit.
+        factor, weights = np.asfortranarray(factor), np.asfortranarray(weights)
         model.posterior_ = Posterior(
             factor, model.jitter_, arrays["mean"], weights, arrays["variance"], -model.likelihood_
         )
@@ -284,9 +289,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         return np.sort(np.random.default_rng(self.random_state).choice(n, most, replace=False))
 
     def _starts(self):
-        return first_points(
-            self.starts, self.n_features_in_, self.nugget_floor, self.random_state
-        )
+        return first_points(self.starts, self.n_features_in_, self.nugget_floor, self.random_state)
 
     def _choose_scale(self, Y):
         """Return the name of the likeliest scale, judged from one start."""
@@ -322,9 +325,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         more = self._some(n, self.final_rows)
         if len(more) > len(rows):
             whole = self._likelihood(Y, self.transform_, more)
-            best = search(
-                whole, best.logs, self.nugget_floor, max(1, self.most_steps // 8)
-            )
+            best = search(whole, best.logs, self.nugget_floor, max(1, self.most_steps // 8))
             best_of((best,))
         self.final_, self.converged_ = best, best.converged
 
@@ -379,39 +380,3 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-
-
-def _check(given, Y):
-    """Raise StudyError if a parameter is out of range."""
-    words = {
-        "scaling": ("unit", "standard", "none"),
-        "transform": ("auto", *NAMES),
-        "mean": ("fitted", "average"),
-        "variance": ("own", "shared"),
-    }
-    for key, valid in words.items():
-        if getattr(given, key) not in valid:
-            raise StudyError(
-                f"`{key}` of GaussianProcess is unknown: {getattr(given, key)!r}.",
-                hint=did_you_mean(str(getattr(given, key)), valid),
-            )
-    if given.transform in ("sqrt", "log") and not (Y > 0.0).all():
-        raise StudyError(
-            f"`transform={given.transform!r}` needs outputs above 0, the smallest is {Y.min():g}.",
-            hint='Use transform="auto" or "identity".',
-        )
-    numbers = {"search_rows": 10, "final_rows": 10, "most_steps": 1}
-    numbers |= {} if np.ndim(given.starts) else {"starts": 1}
-    for key, least in numbers.items():
-        value = getattr(given, key)
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not (whole and value >= least) and not (key == "final_rows" and value is None):
-            raise StudyError(
-                f"`{key}` of GaussianProcess must be a whole number from {least}, got {value!r}.",
-                hint="Leave it out for the default.",
-            )
-    if not 0.0 < given.nugget_floor <= 1.0:
-        raise StudyError(
-            f"`nugget_floor` must be above 0 and at most 1, got {given.nugget_floor!r}.",
-            hint="1e-9 is usual; raise it where runs nearly repeat each other.",
-        )

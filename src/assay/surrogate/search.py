@@ -100,7 +100,13 @@ def search(likelihood: Likelihood, start, nugget_floor: float, most_steps: int) 
     except StudyError as error:
         lengths = tuple(np.exp(start[:-1]).tolist())
         return Restart(
-            np.inf, lengths, float(np.exp(start[-1])), np.inf, count[0], False, error.message
+            value=np.inf,
+            lengths=lengths,
+            nugget=float(np.exp(start[-1])),
+            slope=np.inf,
+            evaluations=count[0],
+            converged=False,
+            message=error.message,
         )
     inner = np.where(end.x <= box[:, 0], np.minimum(end.jac, 0.0), end.jac)
     inner = np.where(end.x >= box[:, 1], np.maximum(inner, 0.0), inner)
