@@ -26,7 +26,7 @@ EXPECTED = {
     "check_fit2d_predict1d": WORDING,
 }
 # A single affine map with all runs in every step: what training must find is known exactly.
-AFFINE = {"hidden": (), "batch": None, "precision": "float64", "steps": 4000}
+AFFINE = {"hidden": (), "batch": None, "precision": "float64", "steps": 4000, "weight_decay": 0.0}
 
 
 def runs(n=200, seed=0, noise=0.0):
@@ -64,6 +64,14 @@ def test_prior_gives_the_posterior_mean_of_bayesian_linear_regression():
     np.testing.assert_allclose(model.predict(X), y.mean() + y.std() * (A @ mean), rtol=1e-6)
     loose = MLPSurrogate(**AFFINE, learning_rate=3e-2).fit(X, y)
     assert np.abs(loose.predict(X) - model.predict(X)).max() > 0.3  # the prior shrinks
+
+
+def test_default_weight_decay_is_a_prior_whose_weight_falls_with_the_runs():
+    X, Y = runs(n=50)
+    model = MLPSurrogate(hidden=(2,), steps=1).fit(X, Y)
+    assert model.weight_decay_ == pytest.approx(2.0 * 0.05**2 / (50 * 2))
+    assert model.settings()["weight_decay"] == model.weight_decay_
+    assert MLPSurrogate(hidden=(2,), steps=1, weight_decay=0).fit(X, Y).weight_decay_ == 0.0
 
 
 def test_weight_decay_follows_the_formula():

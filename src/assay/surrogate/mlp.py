@@ -31,9 +31,10 @@ class MLPSurrogate(NetworkSurrogate):
         Steps of the optimiser; None makes 10,000, or 40 passes over the runs where those are more.
     epochs : int >= 1 or None, default None
         Passes over the runs, instead of `steps`.
-    weight_decay : float >= 0, default 0.0
+    weight_decay : float >= 0 or None, default None
         :math:`\lambda`: the MAP estimate under a normal prior on the weights and biases, see
-        `weight_decay_of`.
+        `weight_decay_of`; None is that of a prior of standard deviation 1 and a noise of 0.05
+        scaled units, 0.005 / (n m). 0 switches it off.
     prior_sd, noise_sd : float > 0, optional
         Instead of `weight_decay`: standard deviation of that prior [-], and of the noise of the
         outputs [units of the outputs]. With outputs of different scales the noise is their
@@ -76,7 +77,9 @@ class MLPSurrogate(NetworkSurrogate):
 
     Notes
     -----
-    The defaults were chosen on four splits each of the UCI sets energy, concrete and yacht.
+    The defaults were chosen on four splits each of the UCI sets energy, concrete and yacht, and,
+    for the weight decay, on 40 to 100 runs of the Borehole, OTL, piston and wing weight functions:
+    without it the errors there are up to three times as large.
 
     Examples
     --------
@@ -104,7 +107,7 @@ class MLPSurrogate(NetworkSurrogate):
         schedule="cosine",
         steps=None,
         epochs=None,
-        weight_decay=0.0,
+        weight_decay=None,
         prior_sd=None,
         noise_sd=None,
         validation_fraction=0.0,

@@ -23,6 +23,7 @@ from assay.train.losses import squared_error
 
 AUTO_STEPS = 10_000  # where the error on tables of some hundred runs has flattened
 AUTO_EPOCHS = 40  # at least so many passes over larger tables
+AUTO_NOISE = 0.05  # over the prior standard deviation of the weights, in scaled units
 FULL_BATCH = 2**31 - 1  # one value for all tables, so that they share a program
 FEWEST_VALIDATION = 4  # rows; fewer say nothing about when to stop
 SCALED_LIMIT = 1e15  # the square of an absurd reading must stay finite in float32
@@ -228,12 +229,13 @@ class NetworkSurrogate(RegressorMixin, BaseEstimator):
         return self._scaled(X), self._scaled(Y, self.output_scaler_)
 
     def _decay(self, n_rows):
-        if self.prior_sd is None:
+        if self.weight_decay is not None and self.prior_sd is None:
             return float(self.weight_decay)
-        noise = np.sqrt(np.mean((self.noise_sd / self.output_scaler_.scale) ** 2))
-        return weight_decay_of(
-            self.prior_sd, noise_sd=float(noise), n_rows=n_rows, n_outputs=self.n_outputs_
-        )
+        prior, noise = 1.0, AUTO_NOISE
+        if self.prior_sd is not None:
+            prior = self.prior_sd
+            noise = float(np.sqrt(np.mean((self.noise_sd / self.output_scaler_.scale) ** 2)))
+        return weight_decay_of(prior, noise_sd=noise, n_rows=n_rows, n_outputs=self.n_outputs_)
 
     def _steps(self, n_rows, batch):
         if self.steps is not None:

@@ -62,7 +62,7 @@ class ResNetSurrogate(NetworkSurrogate):
         schedule="cosine",
         steps=None,
         epochs=None,
-        weight_decay=0.0,
+        weight_decay=None,
         prior_sd=None,
         noise_sd=None,
         validation_fraction=0.0,
