@@ -85,12 +85,12 @@ class AnomalyNeed(AbstractNeed):
         )
         test = self._feed(self.inputs.test, "rows to judge")
         sealed = SealedTest.of(test.X, test)
-        source = self.inputs.normal.source
-        judged = "judged" if test.labels is None else f"judged, {int(test.labels.sum())} anomalies"
+        source, given = self.inputs.normal.source, self.inputs.calibration
+        set_on = source if given is None else given.source
         parts = (
             Part("fit", len(fit), source, "the detectors learn what is normal from it"),
-            Part("calibration", len(held), source, "sets the thresholds, seen by no detector"),
-            Part("test", len(test), self.inputs.test.source, f"sealed, opened once, {judged}"),
+            Part("calibration", len(held), set_on, "sets the thresholds, seen by no detector"),
+            Part("test", len(test), self.inputs.test.source, use_of_test(test.labels)),
         )
         summary = SplitSummary(parts, f"{self.inputs.rule}; {rule}", unit_of(test))
         return Parts(fit, held, sealed, summary)
@@ -199,7 +199,8 @@ class AnomalyNeed(AbstractNeed):
         summary = table.summary(profile=profile(table.X))
         sources = dict.fromkeys(name for names in self.inputs.sources for name in names or ())
         notes = tuple(dict.fromkeys((*self.inputs.notes, *table.notes)))
-        rows = table.n_rows + self.inputs.test.n_rows
+        given = self.inputs.calibration
+        rows = table.n_rows + self.inputs.test.n_rows + (0 if given is None else given.n_rows)
         return dataclasses.replace(summary, sources=tuple(sources), rows=rows, notes=notes)
 
     def settings(self):
@@ -227,6 +228,12 @@ class AnomalyNeed(AbstractNeed):
     def verdict_sentence(self, word, said, told):
         """Return the verdict as an engineer would say it."""
         return sentence(word, said, told, self.options.rate)
+
+
+def use_of_test(labels) -> str:
+    """Return what a test part with `labels` (n,) bool, or None, is used for."""
+    judged = "" if labels is None else f", {int(labels.sum()):,} anomalies"
+    return f"sealed, opened once, judged{judged}"
 
 
 def _brought(candidate):

@@ -36,7 +36,7 @@ def story(
     notes = [first.judged.threshold.sentence]
     if test.labels is None:
         notes.append(
-            f"The rows to judge have no labels: {_alarming(first)} of {len(test)} alarm, and "
+            f"The rows to judge have no labels: {_alarming(first):,} of {len(test):,} alarm, and "
             "whether these are faults is not known."
         )
     else:
@@ -76,10 +76,11 @@ def _applies(key: str, test: Feed, used: set[str]) -> bool:
 def _title(inputs: Inputs, test: Feed) -> str:
     names = [Path(name).name for name in inputs.test.source.split(", ")]
     where = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    d = inputs.test.n_columns
+    columns = f"{d:,} column{'s' if d != 1 else ''}"
     if test.labels is None:
-        return f"{where}: {len(test)} rows without labels, {inputs.test.n_columns} columns"
-    found = f"{int(test.labels.sum())} anomalies among {len(test)} rows"
-    return f"{where}: {found}, {inputs.test.n_columns} columns"
+        return f"{where}: {len(test):,} rows without labels, {columns}"
+    return f"{where}: {int(test.labels.sum()):,} anomalies among {len(test):,} rows, {columns}"
 
 
 def _arrays(
