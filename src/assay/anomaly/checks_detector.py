@@ -119,7 +119,7 @@ class Collapsed:
         return finding(
             self,
             "warn",
-            f"{told}: training has not shown to be of any use.",
+            f"{told}: training has not been shown to help.",
             measured=ours - theirs,
             threshold=0.0,
             interval=(low, high),

@@ -112,17 +112,18 @@ def split_normal(
     if rows.groups is not None and len(np.unique(rows.groups)) >= _FEWEST_GROUPS:
         # The threshold must hold for a machine or run that the detectors have not seen.
         first, second = group_holdout(rows.groups, share, seed)
-        rule = f"{share:.0%} of the normal groups held out whole for the threshold"
+        rule = f"{100 * share:.0f} % of the normal groups held out whole for the threshold"
     elif rows.times is not None or window is not None:
         gap = window or 0
         blocks = _blocks(rows.n_rows, share, gap)
         first, second = block_holdout(rows.n_rows, share, blocks, gap, seed)
-        rule = f"{share:.0%} of the normal record held out in {blocks} blocks for the threshold"
+        held = f"{100 * share:.0f} % of the normal record held out in {blocks} blocks"
+        rule = f"{held} for the threshold"
     else:
         same = copies(rows.X)
         first, second = holdout_of(same, rows.n_rows, share, seed)
         how = "" if same is None else ", copies of a row kept together"
-        rule = f"{share:.0%} of the normal rows held out at random for the threshold{how}"
+        rule = f"{100 * share:.0f} % of the normal rows held out at random for the threshold{how}"
     fit = seen(rows.take(first), "normal rows to learn from")
     held = seen(rows.take(second), "normal rows for the threshold")
     return fit, _enough(held, needed, rate), rule
