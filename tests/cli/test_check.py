@@ -41,7 +41,7 @@ def test_the_same_kind_of_data_is_inside(model, tmp_path, rng, capsys):
     assert main(["check", model.folder, data]) == 0
     out = capsys.readouterr().out
     assert out.startswith("INSIDE")
-    assert "0 of 500 rows (0.0%) alarm" in out
+    assert "0 of 500 rows (0.0 %) alarm" in out
 
 
 def test_a_shifted_column_is_named_with_its_share_and_rows(model, tmp_path, rng, capsys):

@@ -101,8 +101,8 @@ class Outside:
         lines = [f"{word}: {self.data} against {self.model}", ""]
         share = self.rows_outside / self.rows
         lines.append(
-            f"{self.rows_outside} of {self.rows} rows ({share:.1%}) lie outside the training range "
-            f"in at least one column; {self.allow:.1%} are allowed in each."
+            f"{self.rows_outside:,} of {self.rows:,} rows ({_percent(share)}) lie outside the "
+            f"training range in at least one column; {_percent(self.allow)} are allowed in each."
         )
         if self.first_rows:
             lines.append(f"First rows outside: {', '.join(map(str, self.first_rows))}.")
@@ -110,16 +110,21 @@ class Outside:
             width = max(len(name) for name, *_ in self.columns[:_SHOWN])
             lines += ["", f"{'column':<{width}}  outside  trained on"]
         for name, part, low, high in self.columns[:_SHOWN]:
-            lines.append(f"{name:<{width}}  {part:>7.1%}  {low:.6g} to {high:.6g}")
+            lines.append(f"{name:<{width}}  {_percent(part):>7}  {low:.4g} to {high:.4g}")
         if len(self.columns) > _SHOWN:
             lines.append(f"and {len(self.columns) - _SHOWN} more columns")
         if self.alarms is not None:
             lines += [
                 "",
-                f"{self.alarms} of {self.rows} rows ({self.alarms / self.rows:.1%}) alarm.",
+                f"{self.alarms:,} of {self.rows:,} rows "
+                f"({_percent(self.alarms / self.rows)}) alarm.",
             ]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def check_data(

@@ -40,7 +40,10 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in _MODULES:
             return None
-        return importlib.import_module(_MODULES[cmd_name]).command
+        command = importlib.import_module(_MODULES[cmd_name]).command
+        # A docstring spells it out; to click the character itself keeps the lines of an example.
+        command.help = (command.help or "").replace("\\b\n", "\b\n")
+        return command
 
     def resolve_command(self, ctx, args):
         """Find the command; for an unknown one say which there are, and the nearest."""
