@@ -328,9 +328,6 @@ class Unchecked:
             self,
             "warn",
             " ".join(told),
-            measured=len(told),
-            threshold=0,
-            unit="points",
             cause="What was brought was made outside this study.",
             fix=(
                 "Bring an object with `fit` and a score: the study then fits it on the fit part.",

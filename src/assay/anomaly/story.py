@@ -163,7 +163,7 @@ def sentence(word: str, said: str, told: dict[str, Any], rate: float) -> str:
 
     opening = {
         "earned": f"Use the candidate. {at(ours)}; {at(best)}, the best of the classical methods.",
-        "not_earned": f"Use the classical {best.name}. {at(best)}; {at(ours)}.",
+        "not_earned": f"Use the classical method. {at(best)}; {at(ours)}.",
         "undecided": f"Too close to call with these test rows: {at(ours)}; {at(best)}.",
     }[word]
     rest = said.removeprefix("Undecided: ")

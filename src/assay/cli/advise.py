@@ -113,7 +113,7 @@ def _about_data(table: Any, found: dict[str, Any]) -> list[Advice]:
         advice.append(
             Advice(
                 "data",
-                f"{found['duplicates']} of the {used} rows looked at repeat an earlier row. If "
+                f"{found['duplicates']:,} of the {used:,} rows looked at repeat an earlier row. If "
                 "copies land in both training and test part, the test is no test: look for the "
                 "reason (a sensor that stands still, files joined twice).",
             )
@@ -154,8 +154,8 @@ def _about_need(table: Any, typed: str) -> Advice:
     if table.labels is None:
         return Advice(
             "need",
-            "There are no labels. `anomaly` sets a threshold on normal rows and counts alarms, "
-            "without a verdict on detection; `compress` needs none.",
+            "No column is named as the label. `anomaly` then sets a threshold on normal rows and "
+            "counts alarms, without a verdict on detection; `compress` needs none.",
             typed,
         )
     faults = int(table.labels.sum())
@@ -167,8 +167,8 @@ def _about_need(table: Any, typed: str) -> Advice:
         extra = ""
     return Advice(
         "need",
-        f"{table.n_rows - faults} rows are normal and {faults} are faults: `anomaly` learns from "
-        f"normal rows and is judged on the labels.{extra}",
+        f"{table.n_rows - faults:,} rows are normal and {faults:,} are faults: `anomaly` learns "
+        f"from normal rows and is judged on the labels.{extra}",
         typed,
     )
 
@@ -180,14 +180,14 @@ def _about_threshold(table: Any, normal: int, rate: float) -> Advice:
     held = int(_HELD_OUT * normal)
     sure = rows_for_rate(rate)
     if normal < 2 * least:
-        state = f"{normal} normal rows cannot carry it: ask for at least {2 / max(normal, 2):.2g}"
+        state = f"{normal:,} normal rows cannot carry it: ask for at least {2 / max(normal, 2):.2g}"
     elif held < sure:
         state = (
-            f"with about {held} of your {normal} normal rows held out it can be set, but the rate "
-            "that you will see may be less than half or more than twice of it"
+            f"with about {held} of your {normal:,} normal rows held out it can be set, but the "
+            "rate that you will see may be less than half or more than twice of it"
         )
     else:
-        state = f"about {held} of your {normal} normal rows will be held out, which is enough"
+        state = f"about {held:,} of your {normal:,} normal rows will be held out, which is enough"
     kind = "rows" if table.times is None else "rows (neighbours in time count for less)"
     return Advice(
         "threshold",

@@ -224,7 +224,9 @@ class CompressNeed(AbstractNeed):
             "column_error_pca": self._by_column(baselines[0].trained.estimator, test.X, parts),
         }
         arrays |= curve_of(estimator)
-        title = f"{self.table.source}: {self.table.n_columns} columns in a code of {self.size}"
+        names = [Path(name).name for name in self.table.source.split(", ")]
+        where = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        title = f"{where}: {self.table.n_columns:,} columns in a code of {self.size:,}"
         notes = tuple(getattr(estimator, "unchecked", ()))
         return Story(title, METRICS, notes, arrays)
 

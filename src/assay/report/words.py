@@ -28,7 +28,7 @@ PROFILE = {
     "dimension_99": "Principal components for 99 % of the variance",
 }
 RANKING_NOTE = (
-    "These figures average over thresholds that nobody runs: they say how well a method ranks, "
+    "These numbers average over thresholds that nobody runs: they say how well a method ranks, "
     "and are not the operating point."
 )
 _NOT_PRINTABLE = re.compile(
