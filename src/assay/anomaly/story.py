@@ -42,6 +42,11 @@ def story(
     else:
         notes.append(_NOT_THE_OPERATING_POINT)
     notes += list(getattr(first.trained.estimator, "unchecked", ()))
+    notes += [
+        f"{note} Until then rows count as independent, which they are not in a log."
+        for note in inputs.notes
+        if "hold time stamps" in note
+    ]
     notes += [*parts.fit.notes, *parts.validation.notes, *test.notes]
     used = {
         key
