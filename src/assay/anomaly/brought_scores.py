@@ -87,6 +87,11 @@ class BroughtScores:
                 ordered[np.argsort(rows)] = both
                 both = ordered
             first, second = both[:n_held], both[n_held:]
+        places = getattr(inputs, "places", None)
+        if places is not None:  # rows that were put in order of time take their scores along
+            first, second = (
+                s[np.argsort(np.argsort(p))] for s, p in zip((first, second), places, strict=True)
+            )
         return cls(sign * first, sign * second, held.row_numbers, inputs.test.row_numbers)
 
     def fit(self, X):

@@ -1,0 +1,83 @@
+"""Rows, and what belongs to them by position: labels and scores follow rows that are moved."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from assay.anomaly.brought_scores import BroughtScores
+from assay.anomaly.inputs import Reading, gather
+from assay.errors import DataError
+
+NORMAL = pd.DataFrame({"a": np.arange(20.0), "stamp": np.arange(20.0)})
+VALUES = np.arange(100.0, 108.0)
+LABELS = VALUES >= 105
+
+
+def gathered(normal, test, labels=None, **reading):
+    return gather(normal, test, labels, None, Reading(**reading), normal_rows=None, seed=0)
+
+
+def follow(inputs) -> bool:
+    """Whether each label still sits on the row that it was given for."""
+    return np.array_equal(inputs.test.labels, inputs.test.X[:, 0] >= 105)
+
+
+@pytest.mark.parametrize("order", [np.arange(8)[::-1], np.random.default_rng(3).permutation(8)])
+def test_labels_follow_rows_that_are_put_in_order_of_time(order):
+    test = pd.DataFrame({"a": VALUES, "stamp": np.arange(8.0)}).iloc[order]
+    inputs = gathered(NORMAL, test, LABELS[order], time="stamp")
+    assert np.all(np.diff(inputs.test.times) > 0)
+    assert follow(inputs)
+
+
+def test_labels_follow_the_rows_of_interleaved_machines():
+    test = pd.DataFrame({"a": VALUES, "stamp": np.arange(8.0), "machine": list("ABABABAB")})
+    normal = NORMAL.assign(machine="C")
+    inputs = gathered(normal, test, LABELS, time="stamp", group="machine")
+    assert inputs.test.groups.tolist() == list("AAAABBBB")
+    assert follow(inputs)
+
+
+def test_labels_follow_the_rows_of_several_tables():
+    first = pd.DataFrame({"a": VALUES[3:], "stamp": np.arange(5.0)}).iloc[::-1]
+    second = pd.DataFrame({"a": VALUES[:3], "stamp": np.arange(3.0)})
+    labels = np.concatenate([LABELS[3:][::-1], LABELS[:3]])
+    assert follow(gathered(NORMAL, [first, second], labels, time="stamp"))
+
+
+def test_labels_of_one_source_follow_its_rows():
+    test = pd.DataFrame({"a": VALUES, "stamp": np.arange(8.0)}).iloc[::-1]
+    assert follow(gathered(test, None, LABELS[::-1], time="stamp"))
+
+
+def test_labels_of_rows_that_are_set_aside_are_set_aside_too():
+    values = VALUES.copy()
+    values[[0, 6]] = np.nan
+    inputs = gathered(NORMAL[["a"]], pd.DataFrame({"a": values}), LABELS)
+    assert inputs.test.n_rows == 6
+    assert follow(inputs)
+
+
+def test_labels_of_the_rows_that_are_used_are_taken_as_they_are():
+    values = np.append(VALUES, np.nan)
+    assert follow(gathered(NORMAL[["a"]], pd.DataFrame({"a": values}), LABELS))
+
+
+def test_a_wrong_number_of_labels_is_refused():
+    with pytest.raises(DataError, match="must have 8 values"):
+        gathered(NORMAL[["a"]], pd.DataFrame({"a": VALUES}), LABELS[:-1])
+
+
+@pytest.mark.parametrize("by_part", [True, False])
+def test_scores_made_elsewhere_follow_rows_that_are_put_in_order_of_time(by_part):
+    order = np.random.default_rng(1).permutation(8)
+    test = pd.DataFrame({"a": VALUES, "stamp": np.arange(8.0), "state": LABELS * 1}).iloc[order]
+    normal = NORMAL.iloc[::-1].assign(state=([0] * 18 + [1] * 2))
+    inputs = gathered(normal, test, label="state", time="stamp")
+    kept = normal["a"].to_numpy()[:18]  # rows labelled as faults are not among the normal ones
+    scores = {"normal": kept, "test": VALUES[order]}
+    brought = BroughtScores.beside(
+        scores if by_part else np.concatenate([kept, VALUES[order]]), inputs
+    )
+    np.testing.assert_array_equal(brought.calibration, inputs.normal.X[:, 0])
+    np.testing.assert_array_equal(brought.test, inputs.test.X[:, 0])
