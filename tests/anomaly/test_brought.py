@@ -284,3 +284,30 @@ def test_rows_without_a_score_or_with_two():
 def test_scores_need_the_rows_of_a_study():
     with pytest.raises(StudyError, match="rows that they belong to"):
         bring([1.0, 2.0])
+
+
+# --- what is handed over stays as it was ---------------------------------------------------------
+
+
+class Destroys:
+    """Writes into whatever it is given."""
+
+    def fit(self, X):
+        X[:] = 0.0
+
+    def anomaly_score(self, X):
+        X[:] = 7.0
+        return X[:, 0]
+
+
+def destroy(rows):
+    rows[:] = 7.0
+    return rows[:, 0]
+
+
+@pytest.mark.parametrize("candidate", [Destroys(), destroy])
+def test_rows_of_the_study_are_not_written_into(candidate):
+    rows = X.copy()
+    brought = bring(candidate).make(0).fit(rows)
+    brought.anomaly_score(rows)
+    np.testing.assert_array_equal(rows, X)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import numbers
 import time
 from pathlib import Path
 from typing import Any, ClassVar
@@ -84,9 +85,11 @@ class CompressNeed(AbstractNeed):
                 )
             axes = principal_axes(self.table.X, Scaler.fit(self.table.X, self.scaling))
             return min(axes.count(0.9), d - 1)
-        if not 1 <= self.code_size < 4 * d:
+        whole = isinstance(self.code_size, numbers.Integral)
+        if not whole or not 1 <= self.code_size < 4 * d:
             raise StudyError(
-                f"`code_size` must be between 1 and {4 * d - 1}, got {self.code_size}.",
+                f"`code_size` must be a whole number between 1 and {4 * d - 1}, got "
+                f"{self.code_size!r}.",
                 hint=f"A code below the {d} columns compresses; start with {max(d // 4, 1)}.",
             )
         return self.code_size
