@@ -81,3 +81,15 @@ def test_scores_made_elsewhere_follow_rows_that_are_put_in_order_of_time(by_part
     )
     np.testing.assert_array_equal(brought.calibration, inputs.normal.X[:, 0])
     np.testing.assert_array_equal(brought.test, inputs.test.X[:, 0])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist])
+def test_arrays_of_different_width_are_refused(kind):
+    normal, test = np.zeros((20, 3)), np.zeros((8, 5))
+    with pytest.raises(DataError, match="3 and 5 columns"):
+        gathered(kind(normal), kind(test), LABELS)
+
+
+def test_a_table_with_names_may_hold_more_columns():
+    test = pd.DataFrame({"b": VALUES * 2, "a": VALUES})
+    assert gathered(NORMAL[["a"]], test, LABELS).test.columns == ("a",)

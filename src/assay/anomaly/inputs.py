@@ -85,6 +85,7 @@ def gather(
             "Normal rows are either the first `normal_rows` of each file, or a file of their own.",
             hint="Leave out one of --normal-rows and --test.",
         )
+    _same_width((normal, test, calibration), reading)
     judged_too = test is None
     found = [_read(s, reading, needs_label=judged_too) for s in _listed(normal)]
     if judged_too:
@@ -111,6 +112,22 @@ def gather(
     notes = tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
     names = (_names(found), held_names, _names(tests))
     return Inputs(rows, judged, held, rule, notes, names, (places, judged_places))
+
+
+def _same_width(sources: tuple[Any, Any, Any], reading: Reading) -> None:
+    """Raise DataError where arrays without names differ in width, so that no column is known."""
+    if any((reading.label, reading.kind, reading.time, reading.group, reading.drop)):
+        return
+    arrays = [s for part in sources for s in _listed(part) if isinstance(s, np.ndarray | list)]
+    widths = [np.shape(a)[1] for a in arrays if isinstance(a, np.ndarray) and a.ndim == 2]
+    widths += [len(a[0]) for a in arrays if isinstance(a, list) and a and np.ndim(a[0]) == 1]
+    if len(set(widths)) > 1 and not reading.columns:
+        raise DataError(
+            f"The arrays have {' and '.join(map(str, dict.fromkeys(widths)))} columns, and no "
+            "names that tell which belong together.",
+            hint="Pass the same columns in the same order, or data frames, whose columns have "
+            "names.",
+        )
 
 
 def _all_there(tables: list[Table], reading: Reading) -> None:

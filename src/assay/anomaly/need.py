@@ -3,7 +3,7 @@
 import dataclasses
 import time as clock
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,47 +14,14 @@ from assay.anomaly.feeds import Feed, blocks_of, feed, split_normal, unit_of
 from assay.anomaly.gain import MethodScores, detection_gain
 from assay.anomaly.inputs import Inputs, Reading
 from assay.anomaly.judging import METRICS, Scored, contender
+from assay.anomaly.options import Options
 from assay.anomaly.story import sentence, story
 from assay.anomaly.threshold import conformal_threshold
 from assay.anomaly.view import AnomalyView, Judged
 from assay.data import profile
-from assay.errors import StudyError
 from assay.result import Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.study import AbstractNeed, Comparison, Method, Parts, checkpointed, configured
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Options:
-    """What the user chose beside the data."""
-
-    candidate: Any
-    baselines: tuple
-    rate: float
-    scaling: str
-    components: float | None
-    window: int | None
-    step: int | None
-    title: str | None
-    checks: tuple
-
-    def check(self):
-        """Raise StudyError where a choice makes no sense."""
-        if not 0.0 < self.rate <= 0.5:
-            raise StudyError(
-                f"`false_alarm_rate` must lie above 0 and at most at 0.5, got {self.rate}.",
-                hint="Use 0.05 for one false alarm in twenty normal rows.",
-            )
-        if self.window is not None and self.window < 1:
-            raise StudyError(
-                f"`window` must be 1 or more rows, got {self.window}.",
-                hint="Leave it out to judge single rows.",
-            )
-        if not self.baselines:
-            raise StudyError(
-                "A study needs at least one baseline.",
-                hint="Leave `baselines` out for all of them.",
-            )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
