@@ -11,6 +11,7 @@ import click
 
 from assay.cli.options import names
 from assay.cli.shell import printable
+from assay.cli.streams import tell
 
 # A share of normal rows goes to the threshold: the rest is what methods learn from.
 _HELD_OUT = 0.2
@@ -20,7 +21,7 @@ _NEARLY_LINEAR = 0.34
 
 
 @click.command("advise")
-@click.argument("file", type=click.Path(path_type=str), metavar="FILE")
+@click.argument("file", type=click.Path(path_type=str, readable=False), metavar="FILE")
 @click.option("--label", metavar="NAME", help="Column with 1 for a fault and 0 for normal.")
 @click.option("--time", metavar="NAME", help="Column with the time.")
 @click.option("--group", metavar="NAME", help="Column that says which rows belong together.")
@@ -63,9 +64,9 @@ def command(
     if as_json:
         told = {"file": table.source, "profile": found, "notes": list(table.notes)}
         told["advice"] = [dataclasses.asdict(a) for a in advice]
-        click.echo(json.dumps(told, indent=2))
+        tell(json.dumps(told, indent=2))
     else:
-        click.echo(printable(as_text(table, advice)))
+        tell(printable(as_text(table, advice)))
     return 0
 
 

@@ -9,14 +9,15 @@ import click
 
 from assay.cli.options import names
 from assay.cli.shell import EXIT_OK, EXIT_OUTSIDE, printable
+from assay.cli.streams import tell
 from assay.errors import DataError, ModelError
 
 _SHOWN = 20
 
 
 @click.command("check")
-@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-@click.argument("data", type=click.Path(path_type=str), metavar="DATA")
+@click.argument("model", type=click.Path(path_type=Path, readable=False), metavar="MODEL")
+@click.argument("data", type=click.Path(path_type=str, readable=False), metavar="DATA")
 @click.option("--drop", multiple=True, callback=names, metavar="A,B", help="Columns to leave out.")
 @click.option(
     "--columns", multiple=True, callback=names, metavar="A,B", help="Use these columns only."
@@ -52,9 +53,9 @@ def command(
     """
     found = check_data(model, data, columns=columns, drop=drop, allow=allow)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=2))
+        tell(json.dumps(dataclasses.asdict(found), indent=2))
     else:
-        click.echo(printable(found.text()))
+        tell(printable(found.text()))
     return EXIT_OK if found.inside or exit_zero else EXIT_OUTSIDE
 
 

@@ -18,7 +18,7 @@ _FILES = ("normal", "test", "calibration", "data")
 
 
 @click.command("run")
-@click.argument("study", type=click.Path(path_type=Path), metavar="STUDY.TOML")
+@click.argument("study", type=click.Path(path_type=Path, readable=False), metavar="STUDY.TOML")
 @common
 def command(*, common: Common, study: Path) -> int:
     r"""Run a study again from the study.toml of a former run.
