@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from assay.anomaly.brought_scores import BroughtScores
+from assay.anomaly.feeds import blocks_of, feed
 from assay.anomaly.inputs import Reading, gather
 from assay.errors import DataError
 
@@ -93,3 +94,41 @@ def test_arrays_of_different_width_are_refused(kind):
 def test_a_table_with_names_may_hold_more_columns():
     test = pd.DataFrame({"b": VALUES * 2, "a": VALUES})
     assert gathered(NORMAL[["a"]], test, LABELS).test.columns == ("a",)
+
+
+def wander(n=300):
+    """Return a slow series: rows next to each other say nearly the same."""
+    steps = np.random.default_rng(5).normal(size=n)
+    return pd.DataFrame({"a": np.cumsum(steps), "stamp": np.arange(float(n))})
+
+
+def seen(test, window=None, **reading):
+    inputs = gathered(wander().assign(machine="C"), test, time="stamp", **reading)
+    return feed(inputs.test, window=window, step=1, what="rows to judge")
+
+
+def test_a_log_with_its_newest_row_first_is_the_same_series():
+    forward, back = seen(wander()), seen(wander().iloc[::-1])
+    np.testing.assert_array_equal(back.X, forward.X)
+    np.testing.assert_array_equal(back.rows, forward.rows[::-1])
+    np.testing.assert_array_equal(blocks_of(back, None), blocks_of(forward, None))
+    assert len(seen(wander().iloc[::-1], window=5)) == 296
+
+
+def test_machines_in_turn_are_a_series_each():
+    turns = wander().assign(machine=["A", "B"] * 150)
+    part = seen(turns, group="machine")
+    assert len(np.unique(part.runs)) == 2
+    assert len(seen(turns, group="machine", window=5)) == 2 * (150 - 4)
+
+
+def test_held_out_rows_break_a_series_that_was_put_in_order():
+    inputs = gathered(wander(), wander().iloc[::-1], time="stamp")
+    kept = inputs.test.take(np.r_[0:100, 150:300])
+    assert len(np.unique(feed(kept, window=None, step=1, what="rows").runs)) == 2
+
+
+def test_stacked_tables_stay_apart():
+    back, forward = wander(10).iloc[::-1], wander(10)
+    inputs = gathered(wander(), [back, forward], time="stamp")
+    assert inputs.test.places.tolist() == [*range(10), *range(11, 21)]

@@ -68,7 +68,8 @@ def feed(table: Table, *, window: int | None, step: int, what: str) -> Feed:
 
 def _runs(table: Table) -> np.ndarray:
     """Return an id for each run of neighbouring rows of one group: no window crosses its border."""
-    jump = np.diff(table.row_numbers) != 1
+    places = table.row_numbers if table.places is None else table.places
+    jump = np.diff(places) != 1
     if table.groups is not None:
         jump |= table.groups[1:] != table.groups[:-1]
     return np.concatenate([[0], np.cumsum(jump)])

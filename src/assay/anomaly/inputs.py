@@ -196,7 +196,9 @@ def _in_order(tables: list[Table]) -> tuple[list[Table], np.ndarray]:
                 f"{table.source}: the times go back at some rows; {moved} rows were put in order "
                 "of time."
             )
-            table = dataclasses.replace(table.take(order), notes=(*table.notes, note))
+            table = dataclasses.replace(
+                table.take(order), places=np.arange(table.n_rows), notes=(*table.notes, note)
+            )
         ordered.append(table)
         places.append(start + order)
         start += table.n_rows

@@ -116,7 +116,7 @@ def _again(table, name, columns, drop, rows, optional, roles):
     position = chosen.row_numbers - 1
     kept = {
         field: getattr(table, field)[position]
-        for field in ("labels", "times", "groups", "kinds")
+        for field in ("labels", "times", "groups", "kinds", "places")
         if getattr(table, field) is not None and getattr(chosen, field) is None
     }
     return dataclasses.replace(
