@@ -132,3 +132,56 @@ def test_stacked_tables_stay_apart():
     back, forward = wander(10).iloc[::-1], wander(10)
     inputs = gathered(wander(), [back, forward], time="stamp")
     assert inputs.test.places.tolist() == [*range(10), *range(11, 21)]
+
+
+# --- labelled spans of time ----------------------------------------------------------------------
+
+
+def stamped(hours=6, zone=""):
+    stamps = [f"2024-01-01 0{hour}:00:00{zone}" for hour in range(hours)]
+    return pd.DataFrame({"a": np.arange(float(hours)), "stamp": stamps})
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        ["2024-01-01 02:00", "2024-01-01 03:00:00"],
+        ["2024-01-01T02:00:00Z", "2024-01-01T05:30:00+02:00"],
+        [np.datetime64("2024-01-01T02:00"), pd.Timestamp("2024-01-01 03:30")],
+    ],
+)
+def test_intervals_are_read_as_the_times_of_tables_are(span):
+    inputs = gathered(stamped(zone="Z"), stamped(zone="Z"), time="stamp", intervals=[span])
+    assert np.flatnonzero(inputs.test.labels).tolist() == [2, 3]
+
+
+def test_intervals_of_numbers_fit_times_that_are_numbers():
+    inputs = gathered(NORMAL, NORMAL, time="stamp", intervals=[[3, 5.5]])
+    assert np.flatnonzero(inputs.test.labels).tolist() == [3, 4, 5]
+
+
+def test_intervals_by_file_are_those_of_each_file(tmp_path):
+    for name in ("one.csv", "two.csv"):
+        stamped().to_csv(tmp_path / name, index=False)
+    spans = {
+        "one.csv": [["2024-01-01 00:00", "2024-01-01 00:30"]],
+        "logs/two.csv": [["2024-01-01 05:00", "2024-01-01 06:00"]],
+    }
+    inputs = gathered(
+        stamped(), [tmp_path / "one.csv", tmp_path / "two.csv"], time="stamp", intervals=spans
+    )
+    assert np.flatnonzero(inputs.test.labels).tolist() == [0, 11]
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [
+        (["2024-01-01 03:00", "2024-01-01 02:00"], "ends before it begins"),
+        (["yesterday", "2024-01-01"], "pairs of times"),
+        ([1, 2], "pairs of times"),
+        (["2024-01-01"], "pairs of times"),
+    ],
+)
+def test_intervals_that_cannot_be_meant_are_refused(span, said):
+    with pytest.raises(DataError, match=said):
+        gathered(stamped(), stamped(), time="stamp", intervals=[span])

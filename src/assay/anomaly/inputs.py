@@ -1,6 +1,7 @@
 """From what the user hands over to normal rows, test rows and, where given, calibration rows."""
 
 import dataclasses
+import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def gather(
     if judged_too:
         _all_there(found, reading)
         found = found if labels is None else _labelled(found, _listed(normal), labels)
-        one = _with_intervals(concat(_in_order(found)[0]), reading)
+        one = concat([_with_intervals(t, reading) for t in _in_order(found)[0]])
         apart = _tell_apart(one, normal_rows, seed)
         return dataclasses.replace(apart, sources=(_names(found), None, None))
     found, places = _in_order(found)
@@ -100,7 +101,7 @@ def gather(
     _all_there(found + tests, reading)
     tests = tests if labels is None else _labelled(tests, _listed(test), labels)
     tests, judged_places = _in_order(tests)
-    judged = _with_intervals(concat(tests), reading)
+    judged = concat([_with_intervals(table, reading) for table in tests])
     rows, places, notes = _without_faults(rows, places)
     held, held_names = None, None
     if calibration is not None:
@@ -236,7 +237,7 @@ def _length(source: Any) -> int | None:
 
 
 def _with_intervals(table: Table, reading: Reading) -> Table:
-    """Label the rows whose time lies in one of the given intervals."""
+    """Label the rows of one source whose time lies in one of the given intervals."""
     if reading.intervals is None:
         return table
     if table.times is None:
@@ -245,13 +246,14 @@ def _with_intervals(table: Table, reading: Reading) -> Table:
             hint="Name the column with --time (`time=` in Python).",
         )
     label = np.zeros(table.n_rows, bool)
-    for low, high in _intervals_for(table.source, reading.intervals):
+    moment = float if table.times.dtype.kind == "f" else _moment
+    for low, high in _intervals_for(table.source, reading.intervals, moment):
         label |= (table.times >= low) & (table.times <= high)
     note = f"{int(label.sum())} rows lie in the labelled intervals."
     return dataclasses.replace(table, labels=label, notes=(*table.notes, note))
 
 
-def _intervals_for(source: str, intervals: Any) -> list[tuple[Any, Any]]:
+def _intervals_for(source: str, intervals: Any, moment: Any) -> list[tuple[Any, Any]]:
     """Return the intervals of one file; a mapping is looked up by the end of its path."""
     if isinstance(intervals, dict):
         name = Path(source).name
@@ -259,19 +261,30 @@ def _intervals_for(source: str, intervals: Any) -> list[tuple[Any, Any]]:
         if not near:
             raise DataError(
                 f"The labelled intervals have no entry for '{name}'.",
-                hint=f"They have: {', '.join(sorted(intervals)[:5])} ...",
+                hint=f"They have: {', '.join(sorted(intervals)[:5]) or 'none'}.",
             )
         intervals = intervals[near[0]]
+    cure = 'Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].'
     try:
-        return [
-            (np.datetime64(str(a)[:26], "us"), np.datetime64(str(b)[:26], "us"))
-            for a, b in intervals
-        ]
+        found = [(moment(a), moment(b)) for a, b in intervals]
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"The labelled intervals must be pairs of times, e.g. [start, end]: {error}.",
-            hint='Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].',
+            f"The labelled intervals must be pairs of times, e.g. [start, end]: {error}.", hint=cure
         ) from error
+    for low, high in found:
+        if low > high:
+            raise DataError(
+                f"A labelled interval ends before it begins: {low} to {high}.", hint=cure
+            )
+    return found
+
+
+def _moment(value: Any) -> np.datetime64:
+    """Read a time as tables do: in UTC where a zone is given, else as it stands."""
+    found = datetime.datetime.fromisoformat(str(value))
+    if found.tzinfo is not None:
+        found = found.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(found, "us")
 
 
 def _without_faults(table: Table, places: np.ndarray) -> tuple[Table, np.ndarray, tuple[str, ...]]:
