@@ -74,3 +74,10 @@ def test_a_column_may_be_named_without_a_tuple():
         table, drop="flow", candidate=lambda rows: abs(rows).sum(axis=1), baselines=BASELINES[:1]
     ).run(seeds=1)
     assert [column.name for column in result.data.columns] == ["pressure"]
+
+
+def test_a_hint_asks_for_no_rate_that_would_be_refused():
+    with pytest.raises(StudyError) as caught:
+        AnomalyStudy(X[:2], candidate=untouched).run()
+    assert "normal rows" in caught.value.hint
+    assert "rate" not in caught.value.hint

@@ -92,3 +92,24 @@ def test_a_folder_without_a_model(tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert "\nhint: " in err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("columns", 5),
+        ("columns", [["a"], "b"]),
+        ("threshold", "2.0"),
+        ("window", -5),
+        ("window", "x"),
+        ("step", 0),
+        ("step", "a"),
+    ],
+)
+def test_a_description_that_was_edited_is_refused(model, tmp_path, rng, capsys, name, value):
+    data = table(tmp_path / "x.csv", rng.normal(size=(50, 3)))
+    model.extra[name] = value
+    assert main(["check", model.folder, data]) == 1
+    err = capsys.readouterr().err
+    assert f"has a `{name}` that cannot be used" in err
+    assert "\nhint: " in err

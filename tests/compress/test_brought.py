@@ -38,3 +38,8 @@ def test_rows_of_the_study_are_not_written_into(candidate):
 def test_a_code_size_must_be_a_whole_number_in_reach(size):
     with pytest.raises(StudyError, match="`code_size` must be"):
         CompressStudy(X, code_size=size, candidate=lambda rows: rows).run(seeds=1)
+
+
+def test_one_row_is_refused_before_its_variance_is_sought():
+    with pytest.raises(StudyError, match="at least 20 rows, got 1"):
+        CompressStudy(X[:1]).run()

@@ -107,8 +107,7 @@ def split_normal(
         raise StudyError(
             f"A false-alarm rate of {rate:g} needs at least {needed} normal rows for the "
             f"threshold and as many to learn from; there are {n}.",
-            hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate "
-            f"of at least {_supported(n)}.",
+            hint=f"Give at least {max(2 * needed, 8)} normal rows{_or_ask_for(n // 2)}.",
         )
     if rows.groups is not None and len(np.unique(rows.groups)) >= _FEWEST_GROUPS:
         # The threshold must hold for a machine or run that the detectors have not seen.
@@ -144,8 +143,10 @@ def _blocks(n: int, share: float, gap: int) -> int:
     )
 
 
-def _supported(n: int) -> str:
-    return f"{1 / (n // 2 + 1):.2g}" if n >= 2 else "1"
+def _or_ask_for(held: int) -> str:
+    """Return what rate so many held-out rows carry, where that is a rate worth asking for."""
+    rate = 1 / (held + 1)
+    return "" if rate >= 0.5 else f", or ask for a false-alarm rate of at least {rate:.2g}"
 
 
 def _enough(held: Feed, needed: int, rate: float) -> Feed:
@@ -153,8 +154,7 @@ def _enough(held: Feed, needed: int, rate: float) -> Feed:
         raise StudyError(
             f"A false-alarm rate of {rate:g} needs at least {needed} held-out normal rows or "
             f"windows for the threshold; there are {len(held)}.",
-            hint=f"Give more normal rows, or ask for a false-alarm rate of at least "
-            f"{1 / (len(held) + 1):.2g}.",
+            hint=f"Give more normal rows{_or_ask_for(len(held))}.",
         )
     return held
 

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
@@ -160,6 +160,7 @@ def check_data(
 
     folder = model / "model" if (model / "model").is_dir() else model
     estimator, extra = load(folder), load_model(folder)[3]
+    _require_usable(extra, folder)
     scaler = getattr(estimator, "scaler_", None)
     if scaler is None:
         raise ModelError(
@@ -171,6 +172,26 @@ def check_data(
     X, rows = _as_trained(table, extra, len(scaler.low), folder)
     titles = [table.columns[i % table.n_columns] for i in range(X.shape[1])]
     return _outside(folder, table, X, rows, titles, scaler, allow, _alarms(estimator, extra, X))
+
+
+def _require_usable(extra: dict[str, Any], folder: Path) -> None:
+    """Raise ModelError where what is kept beside the weights is not what a study writes."""
+    import msgspec
+
+    kinds = {
+        "columns": list[str],
+        "threshold": float | None,
+        "window": Annotated[int, msgspec.Meta(ge=1)] | None,
+        "step": Annotated[int, msgspec.Meta(ge=1)] | None,
+    }
+    for name, kind in kinds.items():
+        try:
+            msgspec.convert(extra.get(name, [] if name == "columns" else None), kind)
+        except msgspec.ValidationError as error:
+            raise ModelError(
+                f"The model in {folder} has a `{name}` that cannot be used: {error}.",
+                hint="The folder is damaged or was edited; save the model again.",
+            ) from error
 
 
 def _as_trained(table: Any, extra: dict[str, Any], width: int, folder: Path) -> tuple[Any, Any]:

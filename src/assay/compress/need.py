@@ -13,7 +13,7 @@ from scipy import stats
 from assay.compress.autoencoder import Autoencoder
 from assay.compress.baselines import BASELINES, principal_axes
 from assay.compress.brought import bring
-from assay.compress.inputs import Reading, Split, split
+from assay.compress.inputs import Reading, Split, require_rows, split
 from assay.compress.view import CompressView
 from assay.data import Scaler, Table, profile
 from assay.errors import StudyError
@@ -77,6 +77,7 @@ class CompressNeed(AbstractNeed):
     def size(self) -> int:
         """Return the code size, chosen by PCA's 90 % of the variance where it was not given."""
         d = self.table.n_columns
+        require_rows(self.table)
         if self.code_size is None:
             if d < 2:
                 raise StudyError(
