@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "assay"
 
 NEEDS = ("anomaly", "compress", "surrogate")
-OUTSIDE = ("cli", "report", "labs")
+OUTSIDE = ("cli", "report", "labs", "__main__")
 CORE = (
     "study",
     "checks",

@@ -111,10 +111,19 @@ def new_axes(
     return axes
 
 
-def add_legend(axes: Any, *, location: str = "best", columns: int = 1) -> None:
-    """Add a frameless legend in ink; nothing when there is no labelled artist."""
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc=location, frameon=False, labelcolor=COLOURS.ink, ncols=columns)
+def add_legend(axes: Any, *, location: str = "best", columns: int = 1, above: bool = False) -> None:
+    """Add a frameless legend in ink; nothing when there is no labelled artist.
+
+    With `above` it stands on one line over the axes, where the data leave no room inside.
+    """
+    handles, _ = axes.get_legend_handles_labels()
+    if not handles:
+        return
+    place = {"loc": location, "ncols": columns}
+    if above:
+        place = {"loc": "lower right", "ncols": len(handles), "bbox_to_anchor": (1.0, 1.0)}
+        place |= {"borderaxespad": 0.2}
+    axes.legend(frameon=False, labelcolor=COLOURS.ink, **place)
 
 
 def add_threshold(axes: Any, value: float, *, label: str = "", along: str = "x") -> None:

@@ -11,6 +11,8 @@ import dataclasses
 import datetime
 import importlib.metadata
 import inspect
+import math
+import numbers
 import platform
 import re
 import shutil
@@ -171,6 +173,36 @@ class Setting:
     workspace: Path | None = None
     progress: Callable[[str, float], None] = lambda text, share: None
 
+    def __post_init__(self):
+        check_setting(self.seed, self.seeds, self.margin)
+
+
+def check_setting(seed: Any, seeds: Any, margin: Any) -> None:
+    """Refuse what no study can be run with, before anything is read, fitted or opened.
+
+    Raises
+    ------
+    StudyError
+        For a seed that not every library takes, for no seeds at all, and for a margin outside
+        [0, 1): a negative one would call a loss earned.
+    """
+    whole = (numbers.Integral, "a whole number")
+    for name, value, (kind, what), low, high, cure in (
+        ("seed", seed, whole, 0, 2**31, "Use seed 0, the default."),
+        ("seeds", seeds, whole, 1, math.inf, "Use 3 seeds, the default."),
+        ("margin", margin, (numbers.Real, "a number"), 0, 1, "0.1 asks for a tenth less loss."),
+    ):
+        if not isinstance(value, kind) or isinstance(value, bool) or not low <= value < high:
+            above = "" if high == math.inf else f" and below {high}"
+            raise StudyError(
+                f"`{name}` must be {what} from {low}{above}, got {value!r}.", hint=cure
+            )
+
+
+def as_names(names: Any) -> tuple[str, ...]:
+    """Return names of columns as a tuple; one name alone is one column, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
 
 def run_in(
     need: AbstractNeed,
@@ -305,10 +337,6 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
     StudyError, DataError
         When the data or the settings cannot carry the study; nothing has been opened then.
     """
-    if setting.seeds < 1:
-        raise StudyError(
-            f"`seeds` must be 1 or more, got {setting.seeds}.", hint="Use --seeds 3, the default."
-        )
     began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
     setting.progress("splitting", 0.02)
     parts = need.split(setting.seed)

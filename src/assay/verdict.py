@@ -294,20 +294,21 @@ def _sentence(word: str, gain: Gain, margin: float, factor: float | None) -> str
     """Say the verdict in words: sizes first, then what it rests on."""
     what = gain.loss or "loss"
     against = gain.against or "the strongest baseline"
-    bar = "no gain at all" if margin == 0 else f"the margin of {_percent(margin)}"
-    span = f"{gain.level:.0%} interval {_percent(gain.low)} to {_percent(gain.high)}".replace(
-        "%", " %", 1
-    )
+    bar = "zero" if margin == 0 else f"the margin of {_percent(margin)}"
+    span = f"{100 * gain.level:g} % interval {_percent(gain.low)} to {_percent(gain.high)}"
     if math.isinf(gain.low):
         span = f"the data put no lower bound on it, and the upper one is {_percent(gain.high)}"
+    span = f"gain {_percent(gain.estimate)}, {span}"
     side = "less" if gain.estimate >= 0 else "more"
     size = f"{_percent(abs(gain.estimate))} {side} {what} than {against} ({span})"
     if math.isinf(gain.estimate):
         size = f"{what} where {against} had none"
     if word == "earned":
-        return f"The candidate earned its place: {size}, all of it above {bar}."
+        return f"The candidate earned its place: {size}; all of the interval lies above {bar}."
     if word == "not_earned":
-        return f"The candidate did not earn its place: {size}, all of it below {bar}."
+        return (
+            f"The candidate did not earn its place: {size}; all of the interval lies below {bar}."
+        )
     start = f"Undecided: {size}, and the interval includes {bar}."
     if factor is None:
         return start + " No amount of test data can be named that would decide it."

@@ -16,8 +16,9 @@ from sklearn.svm import SVC, OneClassSVM
 
 from assay.anomaly.brought import BroughtDetector, bring
 from assay.anomaly.brought_scores import BroughtScores
+from assay.anomaly.candidates import read_scores
 from assay.anomaly.row_norm import RowNorm
-from assay.errors import StudyError
+from assay.errors import DataError, StudyError
 
 X = np.random.default_rng(0).normal(size=(200, 2))
 NEAR_FAR = np.array([[0.0, 0.0], [6.0, -6.0]])
@@ -284,3 +285,41 @@ def test_rows_without_a_score_or_with_two():
 def test_scores_need_the_rows_of_a_study():
     with pytest.raises(StudyError, match="rows that they belong to"):
         bring([1.0, 2.0])
+
+
+@pytest.mark.parametrize("missing", ["nan", "inf", ""])
+def test_a_row_without_a_score_is_named(tmp_path, missing):
+    scores = [f"{i},1" for i in range(20)]
+    scores[7] = f"{missing},1"
+    path = tmp_path / "scores.csv"
+    path.write_text("score,other\n" + "\n".join(scores), "utf-8")
+    with pytest.raises(DataError, match="no score in row 9") as caught:  # counting the header
+        read_scores(path)
+    assert "finite score" in caught.value.hint
+
+
+# --- what is handed over stays as it was ---------------------------------------------------------
+
+
+class Destroys:
+    """Writes into whatever it is given."""
+
+    def fit(self, X):
+        X[:] = 0.0
+
+    def anomaly_score(self, X):
+        X[:] = 7.0
+        return X[:, 0]
+
+
+def destroy(rows):
+    rows[:] = 7.0
+    return rows[:, 0]
+
+
+@pytest.mark.parametrize("candidate", [Destroys(), destroy])
+def test_rows_of_the_study_are_not_written_into(candidate):
+    rows = X.copy()
+    brought = bring(candidate).make(0).fit(rows)
+    brought.anomaly_score(rows)
+    np.testing.assert_array_equal(rows, X)

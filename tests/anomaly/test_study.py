@@ -8,7 +8,11 @@ import pytest
 
 from assay.anomaly import AnomalyStudy
 from assay.anomaly.baselines import BASELINES
+from assay.anomaly.figures import time_unit
+from assay.anomaly.inputs import Reading
+from assay.anomaly.pooled import run_files
 from assay.errors import DataError, StudyError
+from assay.report import figures, html
 
 COLUMNS = ("a", "b", "c")
 
@@ -253,3 +257,57 @@ def test_nothing_is_warned_about(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AnomalyStudy(normal, test, labels, candidate=distance).run()
+
+
+def test_calibration_rows_are_counted_and_named_as_what_they_are(rng, tmp_path):
+    normal, test, labels = tables(rng)
+    files = {name: str(tmp_path / f"{name}.csv") for name in ("normal", "held", "new")}
+    for name, rows in (("normal", normal[:300]), ("held", normal[300:]), ("new", test)):
+        np.savetxt(files[name], rows, delimiter=",", header="a,b,c", comments="")
+    result = AnomalyStudy(
+        files["normal"],
+        files["new"],
+        labels,
+        calibration=files["held"],
+        candidate=distance,
+        baselines=BASELINES[3:4],
+    ).run()
+    assert [(p.rows, p.source.rsplit("/", 1)[-1]) for p in result.split.parts] == [
+        (300, "normal.csv"),
+        (100, "held.csv"),
+        (300, "new.csv"),
+    ]
+    assert result.data.rows == 700
+
+
+def test_several_files_are_told_as_files(rng, tmp_path):
+    files = []
+    for number in range(2):
+        normal, test, labels = tables(rng)
+        files.append(tmp_path / f"run{number}.csv")
+        rows = np.column_stack([np.r_[normal, test], np.r_[np.zeros(len(normal)), labels]])
+        np.savetxt(files[-1], rows, delimiter=",", header="a,b,c,fault", comments="")
+    chosen = {"candidate": distance, "false_alarm_rate": 0.05, "scaling": "standard"}
+    chosen |= {"components": None, "window": None, "step": None}
+    flow = {"seed": 0, "seeds": 1, "margin": 0.0, "folder": None, "progress": None}
+    result = run_files(list(map(str, files)), Reading(label="fault"), 400, chosen, flow)
+    assert result.split.parts[-1].use.endswith("120 anomalies")  # of both files
+    drawn = figures.render(result)
+    assert [f.key for f in drawn] == ["operating"]
+    assert not any(f.problem for f in drawn)
+    page = html.render(result, drawn)
+    assert "over files" in page
+    assert "over seeds" not in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "unit"), [(1.0, "s"), (170.0, "s"), (1200.0, "min"), (2e4, "h"), (5e6, "d")]
+)
+def test_a_record_is_drawn_in_the_unit_a_person_would_choose(seconds, unit):
+    assert time_unit(seconds)[0] == unit
+
+
+def test_the_title_counts_in_words_that_agree():
+    rows = np.random.default_rng(1).normal(size=(1500, 1))
+    result = AnomalyStudy(rows, rows[:1200] + 0.01, candidate=distance).run()
+    assert result.title.endswith("1,200 rows without labels, 1 column")

@@ -22,7 +22,7 @@ def test_lists_what_the_candidate_says(anomaly_view, Given, seed):
     brought = Given(unchecked=("How it was trained is not known.", "Nor on which rows."))
     found = CHECK(view_with(anomaly_view, [brought, brought], seed))
     assert found.outcome == "warn"
-    assert found.measured == 2
+    assert found.threshold is None  # what could not be checked has no measure
     assert found.sentence == "How it was trained is not known. Nor on which rows."
 
 

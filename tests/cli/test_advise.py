@@ -56,7 +56,7 @@ def test_copies_and_still_columns_are_named(rng):
     X[:, 1] = 7.0
     _, found = topics(X)
     said = " ".join(a.sentence for a in found)
-    assert "500 of the 1000 rows looked at repeat" in said
+    assert "500 of the 1,000 rows looked at repeat" in said
     assert "'c1' hardly ever changes" in said
 
 

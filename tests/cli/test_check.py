@@ -41,7 +41,7 @@ def test_the_same_kind_of_data_is_inside(model, tmp_path, rng, capsys):
     assert main(["check", model.folder, data]) == 0
     out = capsys.readouterr().out
     assert out.startswith("INSIDE")
-    assert "0 of 500 rows (0.0%) alarm" in out
+    assert "0 of 500 rows (0.0 %) alarm" in out
 
 
 def test_a_shifted_column_is_named_with_its_share_and_rows(model, tmp_path, rng, capsys):
@@ -91,4 +91,25 @@ def test_a_folder_without_a_model(tmp_path, capsys):
     assert main(["check", str(tmp_path), str(tmp_path / "x.csv")]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error: ")
+    assert "\nhint: " in err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("columns", 5),
+        ("columns", [["a"], "b"]),
+        ("threshold", "2.0"),
+        ("window", -5),
+        ("window", "x"),
+        ("step", 0),
+        ("step", "a"),
+    ],
+)
+def test_a_description_that_was_edited_is_refused(model, tmp_path, rng, capsys, name, value):
+    data = table(tmp_path / "x.csv", rng.normal(size=(50, 3)))
+    model.extra[name] = value
+    assert main(["check", model.folder, data]) == 1
+    err = capsys.readouterr().err
+    assert f"has a `{name}` that cannot be used" in err
     assert "\nhint: " in err

@@ -50,6 +50,8 @@ def test_what_a_study_wrote_is_what_is_run(tmp_path, command):
         ("need = ['anomaly']\n", "must name its `need`"),
         ("normal = ['a.csv']\n", "must name its `need`"),
         ("need = ", "is no TOML file"),
+        ("need = " + "[" * 5000, "is no TOML file"),
+        ("need = 'anomaly'\nnormal = ['a.csv']\nseed = -1\n", "`seed` must be"),
     ],
 )
 def test_a_study_that_cannot_be_run_says_why(tmp_path, capsys, text, said):

@@ -1,5 +1,7 @@
 """Printable text, progress that keeps stdout clean, one-line warnings."""
 
+import contextlib
+import signal
 import sys
 import unicodedata
 import warnings
@@ -52,3 +54,15 @@ def test_a_warning_is_one_line(capsys, monkeypatch):
         monkeypatch.setattr(warnings, "showwarning", shell._one_line_warning)
         warnings.warn("two\nlines", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "warning: two lines (UserWarning)\n"
+
+
+def test_a_ctrl_c_that_was_swallowed_is_raised_at_the_next_report(capsys):
+    """As where it strikes in a callback whose exceptions Python ignores."""
+    before = signal.getsignal(signal.SIGINT)
+    with shell.working(quiet=True) as report:
+        report("first", 0.1)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            report("second", 0.2)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -42,8 +42,15 @@ def test_intervals_move_below_where_it_is_narrow():
 def test_a_failed_check_comes_first():
     text = terminal.text(fake.invalid())
     assert text.index("FAILED   A03") < text.index("WARNING  A02") < text.index("ERROR    A08")
-    assert "Measured 97.3 % (96.1 to 98.4), threshold 7.2 %." in " ".join(text.split())
+    assert "Measured 97.3 % (96.1 to 98.4), limit 7.2 %." in " ".join(text.split())
     assert "not to be relied on" in text
+
+
+@pytest.mark.parametrize("width", range(60, 100))
+def test_a_number_and_its_per_cent_sign_stay_on_one_line(width):
+    text = terminal.text(fake.not_earned(), width)
+    assert not re.search(r"^ *%", text, re.MULTILINE)
+    assert "\N{NO-BREAK SPACE}" not in text  # so that what is printed can be searched for
 
 
 def test_without_a_gain_no_gain_is_claimed():

@@ -152,7 +152,7 @@ class BroughtDetector:
         """Fit the copy on normal rows `X` (n, d) [columns' units]."""
         if hasattr(self.model, "fit"):
             try:
-                self.model.fit(X)
+                self.model.fit(_own(X))
             except Exception as error:
                 raise _failed(f"`fit` of {self.name}", error) from error
         return self
@@ -161,7 +161,7 @@ class BroughtDetector:
         """Return the scores (n,) of rows `X` (n, d), higher is more anomalous."""
         who = f"`{self.score}` of {self.name}"
         try:
-            scores = getattr(self.model, self.score)(X)
+            scores = getattr(self.model, self.score)(_own(X))
         except Exception as error:
             raise _failed(who, error) from error
         return self.sign * one_per_row(scores, len(X), who)
@@ -190,7 +190,7 @@ class BroughtFunction:
         """Return what the function makes of rows `X` (n, d), higher is more anomalous: (n,)."""
         who = f"The function {self.name}"
         try:
-            scores = self.function(X)
+            scores = self.function(_own(X))
         except Exception as error:
             raise _failed(who, error) from error
         return (-1.0 if self.higher == "normal" else 1.0) * one_per_row(scores, len(X), who)
@@ -261,6 +261,11 @@ def _scores_normality(model):
     if is_classifier(model) or is_regressor(model):
         return False
     return is_outlier_detector(model) or hasattr(model, "score_samples")
+
+
+def _own(X):
+    """Return rows that foreign code may write into: the study's own go to others after it."""
+    return np.array(X)
 
 
 def _failed(who, error):

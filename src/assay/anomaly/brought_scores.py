@@ -71,7 +71,11 @@ class BroughtScores:
         else:
             total = n_held + n_test
             both = one_per_row(
-                scores, total, f"The scores made elsewhere ({n_held} normal and {n_test} to judge)"
+                scores,
+                total,
+                f"The scores made elsewhere ({n_held} normal and {n_test} to judge)",
+                cure="Scores of normal rows set the threshold: give those first, then the scores "
+                "of the rows to judge, in the order of the files.",
             )
             # Where the rows to judge were split off the normal ones, both are of one file.
             of_one_file = getattr(inputs, "sources", ())[2:3] == (None,)
@@ -83,6 +87,11 @@ class BroughtScores:
                 ordered[np.argsort(rows)] = both
                 both = ordered
             first, second = both[:n_held], both[n_held:]
+        places = getattr(inputs, "places", None)
+        if places is not None:  # rows that were put in order of time take their scores along
+            first, second = (
+                s[np.argsort(np.argsort(p))] for s, p in zip((first, second), places, strict=True)
+            )
         return cls(sign * first, sign * second, held.row_numbers, inputs.test.row_numbers)
 
     def fit(self, X):
@@ -117,7 +126,7 @@ class BroughtScores:
         return {"calibration_scores": len(self.calibration), "test_scores": len(self.test)}
 
 
-def one_per_row(scores, n, who):
+def one_per_row(scores, n, who, *, cure="Give one score per row."):
     """Return `scores` as (n,) finite float64, or say what came instead of `n` of them."""
     try:
         array = np.asarray(scores)
@@ -132,7 +141,7 @@ def one_per_row(scores, n, who):
             hint="Return a NumPy array with one score per row.",
         ) from None
     if array.shape != (n,):
-        cure = "Return `scores.ravel()`." if array.shape == (n, 1) else "Give one score per row."
+        cure = "Return `scores.ravel()`." if array.shape == (n, 1) else cure
         raise StudyError(
             f"{who} must give {n} scores, one per row, got shape {array.shape}.", hint=cure
         )

@@ -116,9 +116,11 @@ def read_scores(path: Path) -> np.ndarray | dict[str, np.ndarray]:
             f"'{table.source}' has {table.n_columns} columns and none is called 'score'.",
             hint="Call the column of the scores 'score'.",
         )
-    if table.row_numbers[-1] - table.row_numbers[0] + 1 != table.n_rows:
+    gaps = np.flatnonzero(np.diff(table.row_numbers) != 1)
+    if len(gaps):
         raise DataError(
-            f"'{table.source}' leaves rows without a score.", hint="Give every row a score."
+            f"'{table.source}' has no score in row {table.row_numbers[gaps[0]] + 1}.",
+            hint=" ".join(["Give every row a finite score.", *table.notes]),
         )
     scores = table.X[:, at].astype(np.float64)
     if table.kinds is None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shlex
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -156,7 +157,7 @@ class ConditionShifted:
                 "file (--normal-rows).",
                 "Recalibrate the threshold on held-out normal rows of the new condition.",
                 "Leave out columns that only follow the condition and carry no sign of a fault "
-                f"(--drop{' ' + moved[0].name if moved else ''}).",
+                f"(--drop{' ' + shlex.quote(moved[0].name) if moved else ''}).",
             ),
         )
 

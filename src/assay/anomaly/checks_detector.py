@@ -119,7 +119,7 @@ class Collapsed:
         return finding(
             self,
             "warn",
-            f"{told}: training has not shown to be of any use.",
+            f"{told}: training has not been shown to help.",
             measured=ours - theirs,
             threshold=0.0,
             interval=(low, high),
@@ -328,9 +328,6 @@ class Unchecked:
             self,
             "warn",
             " ".join(told),
-            measured=len(told),
-            threshold=0,
-            unit="points",
             cause="What was brought was made outside this study.",
             fix=(
                 "Bring an object with `fit` and a score: the study then fits it on the fit part.",

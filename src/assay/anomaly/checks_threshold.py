@@ -96,7 +96,7 @@ class FewThresholdRows:
             self,
             "warn" if bad else "pass",
             sentence,
-            measured=min(factor, 1e6),
+            measured=factor if factor < 100 else None,  # above: the interval reaches down to 0
             threshold=self.max_factor,
             unit="times the asked rate",
             cause="Too few normal rows for a rate this small." if bad else "",

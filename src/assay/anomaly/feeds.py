@@ -68,7 +68,8 @@ def feed(table: Table, *, window: int | None, step: int, what: str) -> Feed:
 
 def _runs(table: Table) -> np.ndarray:
     """Return an id for each run of neighbouring rows of one group: no window crosses its border."""
-    jump = np.diff(table.row_numbers) != 1
+    places = table.row_numbers if table.places is None else table.places
+    jump = np.diff(places) != 1
     if table.groups is not None:
         jump |= table.groups[1:] != table.groups[:-1]
     return np.concatenate([[0], np.cumsum(jump)])
@@ -106,23 +107,23 @@ def split_normal(
         raise StudyError(
             f"A false-alarm rate of {rate:g} needs at least {needed} normal rows for the "
             f"threshold and as many to learn from; there are {n}.",
-            hint=f"Give at least {max(2 * needed, 8)} normal rows, or ask for a false-alarm rate "
-            f"of at least {_supported(n)}.",
+            hint=f"Give at least {max(2 * needed, 8)} normal rows{_or_ask_for(n // 2)}.",
         )
     if rows.groups is not None and len(np.unique(rows.groups)) >= _FEWEST_GROUPS:
         # The threshold must hold for a machine or run that the detectors have not seen.
         first, second = group_holdout(rows.groups, share, seed)
-        rule = f"{share:.0%} of the normal groups held out whole for the threshold"
+        rule = f"{100 * share:.0f} % of the normal groups held out whole for the threshold"
     elif rows.times is not None or window is not None:
         gap = window or 0
         blocks = _blocks(rows.n_rows, share, gap)
         first, second = block_holdout(rows.n_rows, share, blocks, gap, seed)
-        rule = f"{share:.0%} of the normal record held out in {blocks} blocks for the threshold"
+        held = f"{100 * share:.0f} % of the normal record held out in {blocks} blocks"
+        rule = f"{held} for the threshold"
     else:
         same = copies(rows.X)
         first, second = holdout_of(same, rows.n_rows, share, seed)
         how = "" if same is None else ", copies of a row kept together"
-        rule = f"{share:.0%} of the normal rows held out at random for the threshold{how}"
+        rule = f"{100 * share:.0f} % of the normal rows held out at random for the threshold{how}"
     fit = seen(rows.take(first), "normal rows to learn from")
     held = seen(rows.take(second), "normal rows for the threshold")
     return fit, _enough(held, needed, rate), rule
@@ -142,8 +143,10 @@ def _blocks(n: int, share: float, gap: int) -> int:
     )
 
 
-def _supported(n: int) -> str:
-    return f"{1 / (n // 2 + 1):.2g}" if n >= 2 else "1"
+def _or_ask_for(held: int) -> str:
+    """Return what rate so many held-out rows carry, where that is a rate worth asking for."""
+    rate = 1 / (held + 1)
+    return "" if rate >= 0.5 else f", or ask for a false-alarm rate of at least {rate:.2g}"
 
 
 def _enough(held: Feed, needed: int, rate: float) -> Feed:
@@ -151,8 +154,7 @@ def _enough(held: Feed, needed: int, rate: float) -> Feed:
         raise StudyError(
             f"A false-alarm rate of {rate:g} needs at least {needed} held-out normal rows or "
             f"windows for the threshold; there are {len(held)}.",
-            hint=f"Give more normal rows, or ask for a false-alarm rate of at least "
-            f"{1 / (len(held) + 1):.2g}.",
+            hint=f"Give more normal rows{_or_ask_for(len(held))}.",
         )
     return held
 

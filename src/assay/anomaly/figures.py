@@ -78,15 +78,18 @@ def caption_scores(result):
     )
 
 
+def has_scores(result):
+    """Return whether the rows have one threshold; over several files each has its own."""
+    return "threshold" in result.arrays
+
+
 def draw_operating(result, figure):
     """Draw detection against false alarms at the threshold, one point a method."""
     axes = new_axes(figure, xlabel="false-alarm rate [%]", ylabel="detection rate [%]")
     asked = 100 * float(result.settings["false_alarm_rate"])
-    points = []
-    for who in (*result.baselines, result.candidate):
-        x, y = who.metrics.get("false_alarm_rate"), who.metrics.get("detection_rate")
-        if x is not None and y is not None and np.isfinite([x, y]).all():
-            points.append((who, 100 * x, 100 * y))
+    points = _operating_points(result)
+    right = min(max([asked * 2, *(1.15 * x for _, x, _ in points)]), 104)
+    others = 0
     for who, x, y in points:
         ours = who is result.candidate
         best = result.gain is not None and who.name == result.gain.against
@@ -96,34 +99,50 @@ def draw_operating(result, figure):
                 low, high = (100 * v for v in who.intervals[key])
                 span = ([low, high], [y, y]) if along == "x" else ([x, x], [low, high])
                 axes.plot(*span, color=colour, linewidth=1.2, alpha=0.7)
-        axes.plot([x], [y], "o" if ours else "s", color=colour, markersize=7 if ours else 5)
-        if ours or best:
-            axes.annotate(
-                shorten(who.name, 26),
-                (x, y),
-                xytext=(6, 5),
-                textcoords="offset points",
-                color=COLOURS.ink,
-            )
+        # Names stand in the legend: beside the points they would cover others.
+        plain = not (ours or best)
+        name = "others" if plain else shorten(who.name, 20)
+        axes.plot(
+            [x],
+            [y],
+            "o" if ours else "s",
+            color=colour,
+            markersize=7 if ours else 5,
+            markerfacecolor="none" if plain else colour,
+            label="" if plain and others else name,
+        )
+        others += plain
     add_threshold(axes, asked)
-    right = max([asked * 2, *(1.15 * x for _, x, _ in points)])
-    axes.set_xlim(-0.02 * right, min(right, 104))
+    axes.set_xlim(-0.02 * right, right)
     axes.set_ylim(-3, 103)
+    add_legend(axes, above=True)
+
+
+def _operating_points(result):
+    """Return (method, false alarms [%], detection [%]) of each method that has both."""
+    points = []
+    for who in (*result.baselines, result.candidate):
+        x, y = who.metrics.get("false_alarm_rate"), who.metrics.get("detection_rate")
+        if x is not None and y is not None and np.isfinite([x, y]).all():
+            points.append((who, 100 * x, 100 * y))
+    return points
 
 
 def caption_operating(result):
     """Say what the operating points show."""
-    del result
-    return (
+    told = (
         "Each method at its own threshold, all set on the same normal rows for the same asked "
-        "rate. Up is better; right of the dashed line are more false alarms than were asked for. "
-        "The round point is the candidate; 95 % intervals for it and the strongest baseline."
+        "rate (the dashed line). Up is better; right of the line are more false alarms than were "
+        "asked for. The round point is the candidate, the filled square the strongest baseline"
     )
+    if any("detection_rate" in who.intervals for who in (result.candidate, *result.baselines)):
+        return f"{told}; both with their 95 % intervals."
+    return f"{told}; means over the files."
 
 
-def has_labels(result):
-    """Return whether the test rows are labelled."""
-    return "row_label" in result.arrays
+def has_operating_points(result):
+    """Return whether detection and false alarms of any method are known."""
+    return bool(_operating_points(result))
 
 
 def has_time(result):
@@ -136,11 +155,12 @@ def draw_time(result, figure):
     arrays = result.arrays
     times = np.asarray(arrays["row_time"])
     order = np.argsort(times, kind="stable")
-    unit = "time [h]"
     if np.issubdtype(times.dtype, np.datetime64):
-        hours = (times[order] - times[order][0]) / np.timedelta64(1, "s") / 3600.0
+        seconds = (times[order] - times[order][0]) / np.timedelta64(1, "s")
+        unit, size = time_unit(float(seconds[-1]))
+        at, unit = seconds / size, f"time since {_minute(times[order][0])} [{unit}]"
     else:
-        hours, unit = times[order].astype(float), "time [as in the file]"
+        at, unit = times[order].astype(float), "time [as in the file]"
     score = np.asarray(arrays["row_score"], float)[order]
     positive = bool((score > 0).all())
     axes = new_axes(
@@ -154,8 +174,8 @@ def draw_time(result, figure):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], label, [False]]).astype(int)))
         for i, (start, stop) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
             axes.axvspan(
-                hours[start],
-                hours[min(stop, len(hours) - 1)],
+                at[start],
+                at[min(stop, len(at) - 1)],
                 color=COLOURS.anomaly,
                 alpha=0.16,
                 linewidth=0,
@@ -163,9 +183,19 @@ def draw_time(result, figure):
             )
             if i > 300:  # more spans than pixels: the rest would not be seen
                 break
-    axes.plot(*thin_curve(hours, score), color=COLOURS.candidate, linewidth=0.9, label="score")
+    axes.plot(*thin_curve(at, score), color=COLOURS.candidate, linewidth=0.9, label="score")
     add_threshold(axes, float(arrays["threshold"]), label="threshold", along="y")
-    add_legend(axes)
+    add_legend(axes, above=True)
+
+
+def time_unit(seconds):
+    """Return the unit in which a record of so many seconds is best drawn, and its size [s]."""
+    units = (("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0))
+    return next((u for u in reversed(units) if seconds >= 3 * u[1]), units[0])
+
+
+def _minute(time):
+    return str(np.datetime64(time, "m")).replace("T", " ")
 
 
 def caption_time(result):
@@ -191,7 +221,9 @@ def draw_columns(result, figure):
     axes.barh(places + 0.2, 100 * alarm[order], 0.38, color=COLOURS.anomaly, label="alarms")
     axes.barh(places - 0.2, 100 * normal[order], 0.38, color=COLOURS.normal, label="normal rows")
     axes.set_yticks(places, names)
-    add_legend(axes, location="lower right")
+    room = max(4 - len(order), 0) / 2  # so that one column is a bar and not a wall
+    axes.set_ylim(-0.6 - room, len(order) - 0.4 + room)
+    add_legend(axes, above=True)
 
 
 def caption_columns(result):
@@ -232,9 +264,15 @@ def caption_history(result):
 
 
 FIGURES = (
-    FigureSpec("scores", "Scores and threshold", caption_scores, draw_scores, size=(10.0, 3.3)),
     FigureSpec(
-        "operating", "At the threshold", caption_operating, draw_operating, applies=has_labels
+        "scores", "Scores and threshold", caption_scores, draw_scores, (10.0, 3.3), has_scores
+    ),
+    FigureSpec(
+        "operating",
+        "At the threshold",
+        caption_operating,
+        draw_operating,
+        applies=has_operating_points,
     ),
     FigureSpec(
         "columns", "Where the score comes from", caption_columns, draw_columns, applies=has_columns

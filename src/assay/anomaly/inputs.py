@@ -1,6 +1,7 @@
 """From what the user hands over to normal rows, test rows and, where given, calibration rows."""
 
 import dataclasses
+import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ class Inputs:
 
     `calibration` is None where the threshold's rows are to be split off the normal ones.
     `sources` are the names of the files of normal and calibration rows and of rows to judge;
-    None where the rows were split off the normal ones.
+    None where the rows were split off the normal ones. `places` say where the rows that set the
+    threshold (the normal ones, or those for the calibration) and the rows to judge stood in what
+    was handed over, before they were put in order of time; None where both are of one source.
     """
 
     normal: Table
@@ -41,6 +44,7 @@ class Inputs:
     rule: str
     notes: tuple[str, ...]
     sources: tuple[tuple[str, ...] | None, ...] = ()
+    places: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def gather(
@@ -60,7 +64,8 @@ def gather(
     normal, test, calibration : table source, or a list of them, or None
         Whatever `assay.data.read_table` takes.
     labels : array of shape (n_test_rows,) or None
-        Labels of the test rows, where `reading` names no column for them.
+        Labels of the test rows in the order of their sources, where `reading` names no column for
+        them. Rows in memory that are set aside for a missing value may have one too.
     reading : Reading
     normal_rows : int or None
         The first rows of each file of `normal` are normal, the others are judged.
@@ -81,28 +86,49 @@ def gather(
             "Normal rows are either the first `normal_rows` of each file, or a file of their own.",
             hint="Leave out one of --normal-rows and --test.",
         )
+    _same_width((normal, test, calibration), reading)
     judged_too = test is None
     found = [_read(s, reading, needs_label=judged_too) for s in _listed(normal)]
     if judged_too:
         _all_there(found, reading)
-        one = _with_intervals(concat(found), reading)
-        one = one if labels is None else _labelled(one, labels)
+        found = found if labels is None else _labelled(found, _listed(normal), labels)
+        one = concat([_with_intervals(t, reading) for t in _in_order(found)[0]])
         apart = _tell_apart(one, normal_rows, seed)
         return dataclasses.replace(apart, sources=(_names(found), None, None))
+    found, places = _in_order(found)
     rows = concat(found)
     tests = [_read(s, reading, needs_label=True, like=rows) for s in _listed(test)]
     _all_there(found + tests, reading)
-    judged = _with_intervals(concat(tests), reading)
-    judged = judged if labels is None else _labelled(judged, labels)
-    rows, notes = _without_faults(rows)
+    tests = tests if labels is None else _labelled(tests, _listed(test), labels)
+    tests, judged_places = _in_order(tests)
+    judged = concat([_with_intervals(table, reading) for table in tests])
+    rows, places, notes = _without_faults(rows, places)
     held, held_names = None, None
     if calibration is not None:
         apart = [_read(s, reading, needs_label=False, like=rows) for s in _listed(calibration)]
-        held, more = _without_faults(concat(apart))
+        apart, places = _in_order(apart)
+        held, places, more = _without_faults(concat(apart), places)
         held_names, notes = _names(apart), notes + more
     rule = f"normal rows from {_short(rows.source)}, rows to judge from {_short(judged.source)}"
     notes = tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
-    return Inputs(rows, judged, held, rule, notes, (_names(found), held_names, _names(tests)))
+    names = (_names(found), held_names, _names(tests))
+    return Inputs(rows, judged, held, rule, notes, names, (places, judged_places))
+
+
+def _same_width(sources: tuple[Any, Any, Any], reading: Reading) -> None:
+    """Raise DataError where arrays without names differ in width, so that no column is known."""
+    if any((reading.label, reading.kind, reading.time, reading.group, reading.drop)):
+        return
+    arrays = [s for part in sources for s in _listed(part) if isinstance(s, np.ndarray | list)]
+    widths = [np.shape(a)[1] for a in arrays if isinstance(a, np.ndarray) and a.ndim == 2]
+    widths += [len(a[0]) for a in arrays if isinstance(a, list) and a and np.ndim(a[0]) == 1]
+    if len(set(widths)) > 1 and not reading.columns:
+        raise DataError(
+            f"The arrays have {' and '.join(map(str, dict.fromkeys(widths)))} columns, and no "
+            "names that tell which belong together.",
+            hint="Pass the same columns in the same order, or data frames, whose columns have "
+            "names.",
+        )
 
 
 def _all_there(tables: list[Table], reading: Reading) -> None:
@@ -137,10 +163,10 @@ def _short(source):
 def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | None = None) -> Table:
     """Read one source; special columns that a file of normal rows need not have are optional."""
     if isinstance(source, Table):
-        return _in_order(source if like is None else source.select(like.columns))
+        return source if like is None else source.select(like.columns)
     optional = {"drop"} if needs_label else {"drop", "label", "kind"}
     columns = reading.columns or (like.columns if like is not None else None)
-    table = read_table(
+    return read_table(
         source,
         columns=columns,
         drop=reading.drop,
@@ -150,25 +176,34 @@ def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | Non
         kind=reading.kind,
         optional=optional,
     )
-    return _in_order(table)
 
 
-def _in_order(table: Table) -> Table:
-    """Return the rows in the order of time within each group, and say so where that changed it.
+def _in_order(tables: list[Table]) -> tuple[list[Table], np.ndarray]:
+    """Return each table in the order of time within each group, saying so where that changed it.
 
     A clock that is set back in autumn gives an hour twice; blocks, windows and delays need order.
+    Beside them: where each row stood before, counted through all tables. Whatever belongs to the
+    rows by its position (labels, scores) must follow them.
     """
-    if table.times is None:
-        return table
-    whole = np.zeros(table.n_rows) if table.groups is None else _first_places(table.groups)
-    order = np.lexsort((table.times, whole))
-    moved = int(np.sum(order != np.arange(table.n_rows)))
-    if not moved:
-        return table
-    note = (
-        f"{table.source}: the times go back at some rows; {moved} rows were put in order of time."
-    )
-    return dataclasses.replace(table.take(order), notes=(*table.notes, note))
+    ordered, places, start = [], [], 0
+    for table in tables:
+        order = np.arange(table.n_rows)
+        if table.times is not None:
+            whole = order * 0 if table.groups is None else _first_places(table.groups)
+            order = np.lexsort((table.times, whole))
+        moved = int(np.sum(order != np.arange(table.n_rows)))
+        if moved:
+            note = (
+                f"{table.source}: the times go back at some rows; {moved} rows were put in order "
+                "of time."
+            )
+            table = dataclasses.replace(
+                table.take(order), places=np.arange(table.n_rows), notes=(*table.notes, note)
+            )
+        ordered.append(table)
+        places.append(start + order)
+        start += table.n_rows
+    return ordered, np.concatenate(places)
 
 
 def _first_places(groups: np.ndarray) -> np.ndarray:
@@ -177,12 +212,32 @@ def _first_places(groups: np.ndarray) -> np.ndarray:
     return first[inverse]
 
 
-def _labelled(table: Table, labels: Any) -> Table:
-    return dataclasses.replace(table, labels=as_labels(labels, name="labels", n_rows=table.n_rows))
+def _labelled(tables: list[Table], sources: list[Any], labels: Any) -> list[Table]:
+    """Return the tables, still in the order of their sources, with the labels of their rows."""
+    kept = [table.n_rows for table in tables]
+    whole = [_length(source) for source in sources]
+    given = len(labels) if hasattr(labels, "__len__") else None
+    complete = None not in whole and given == sum(whole)
+    sizes = whole if complete else kept  # labels of rows that were set aside are set aside too
+    found = as_labels(labels, name="labels", n_rows=sum(sizes))
+    pieces = np.split(found, np.cumsum(sizes)[:-1])
+    if complete:
+        pieces = [p[t.row_numbers - 1] for p, t in zip(pieces, tables, strict=True)]
+    return [dataclasses.replace(t, labels=p) for t, p in zip(tables, pieces, strict=True)]
+
+
+def _length(source: Any) -> int | None:
+    """Return how many rows a source in memory has; None for files, which have lines, and others."""
+    if isinstance(source, dict):
+        return max((len(column) for column in source.values() if np.ndim(column)), default=None)
+    if isinstance(source, list):
+        return len(source)
+    shape = getattr(source, "shape", None)
+    return shape[0] if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def _with_intervals(table: Table, reading: Reading) -> Table:
-    """Label the rows whose time lies in one of the given intervals."""
+    """Label the rows of one source whose time lies in one of the given intervals."""
     if reading.intervals is None:
         return table
     if table.times is None:
@@ -191,13 +246,14 @@ def _with_intervals(table: Table, reading: Reading) -> Table:
             hint="Name the column with --time (`time=` in Python).",
         )
     label = np.zeros(table.n_rows, bool)
-    for low, high in _intervals_for(table.source, reading.intervals):
+    moment = float if table.times.dtype.kind == "f" else _moment
+    for low, high in _intervals_for(table.source, reading.intervals, moment):
         label |= (table.times >= low) & (table.times <= high)
     note = f"{int(label.sum())} rows lie in the labelled intervals."
     return dataclasses.replace(table, labels=label, notes=(*table.notes, note))
 
 
-def _intervals_for(source: str, intervals: Any) -> list[tuple[Any, Any]]:
+def _intervals_for(source: str, intervals: Any, moment: Any) -> list[tuple[Any, Any]]:
     """Return the intervals of one file; a mapping is looked up by the end of its path."""
     if isinstance(intervals, dict):
         name = Path(source).name
@@ -205,25 +261,36 @@ def _intervals_for(source: str, intervals: Any) -> list[tuple[Any, Any]]:
         if not near:
             raise DataError(
                 f"The labelled intervals have no entry for '{name}'.",
-                hint=f"They have: {', '.join(sorted(intervals)[:5])} ...",
+                hint=f"They have: {', '.join(sorted(intervals)[:5]) or 'none'}.",
             )
         intervals = intervals[near[0]]
+    cure = 'Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].'
     try:
-        return [
-            (np.datetime64(str(a)[:26], "us"), np.datetime64(str(b)[:26], "us"))
-            for a, b in intervals
-        ]
+        found = [(moment(a), moment(b)) for a, b in intervals]
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"The labelled intervals must be pairs of times, e.g. [start, end]: {error}.",
-            hint='Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].',
+            f"The labelled intervals must be pairs of times, e.g. [start, end]: {error}.", hint=cure
         ) from error
+    for low, high in found:
+        if low > high:
+            raise DataError(
+                f"A labelled interval ends before it begins: {low} to {high}.", hint=cure
+            )
+    return found
 
 
-def _without_faults(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """Leave labelled faults out of normal rows, and say so."""
+def _moment(value: Any) -> np.datetime64:
+    """Read a time as tables do: in UTC where a zone is given, else as it stands."""
+    found = datetime.datetime.fromisoformat(str(value))
+    if found.tzinfo is not None:
+        found = found.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(found, "us")
+
+
+def _without_faults(table: Table, places: np.ndarray) -> tuple[Table, np.ndarray, tuple[str, ...]]:
+    """Leave labelled faults out of normal rows (and of their places), and say so."""
     if table.labels is None or not table.labels.any():
-        return table, ()
+        return table, places, ()
     keep = ~table.labels
     if not keep.any():
         raise DataError(
@@ -231,7 +298,7 @@ def _without_faults(table: Table) -> tuple[Table, tuple[str, ...]]:
             hint="The first files must hold normal operation; check the label column.",
         )
     note = f"{int((~keep).sum())} rows labelled as anomalies were left out of the normal rows."
-    return table.take(np.flatnonzero(keep)), (note,)
+    return table.take(np.flatnonzero(keep)), places[keep], (note,)
 
 
 def _tell_apart(table: Table, normal_rows: int | None, seed: int) -> Inputs:
@@ -244,7 +311,7 @@ def _tell_apart(table: Table, normal_rows: int | None, seed: int) -> Inputs:
                 hint="Ask for fewer normal rows, so that some are left to judge.",
             )
         first = table.take(np.arange(normal_rows))
-        rows, notes = _without_faults(first)
+        rows, _, notes = _without_faults(first, np.arange(normal_rows))
         rule = f"the first {normal_rows} rows are normal, the rows after them are judged"
         rest = table.take(np.arange(normal_rows, table.n_rows))
         return Inputs(rows, rest, None, rule, (*notes, *table.notes))

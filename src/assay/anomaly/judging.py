@@ -13,17 +13,43 @@ from assay.study import Trained
 
 METRICS = (
     MetricInfo(
-        "false_alarm_rate", "false alarms", "-", "target", note="share of normal rows that alarm"
+        "false_alarm_rate",
+        "false alarms",
+        "-",
+        "target",
+        note="share of normal test rows that alarm; near what was asked for, if all is well",
     ),
-    MetricInfo("detection_rate", "detected", "-", "higher", note="share of anomalous test rows"),
     MetricInfo(
-        "loss", "missed + false", "-", "lower", note="their sum, which the verdict is about"
+        "detection_rate", "detected", "-", "higher", note="share of anomalous test rows that alarm"
+    ),
+    MetricInfo(
+        "loss",
+        "missed + false",
+        "-",
+        "lower",
+        note="share of anomalies missed plus share of normal rows that alarm, which the verdict is "
+        "about; 0 is perfect, 1 is what never alarming and always alarming get",
     ),
     MetricInfo("events_detected", "events found", "-", "higher", role="detail"),
     MetricInfo("median_delay_s", "median delay", "s", "lower", role="detail"),
     MetricInfo("alarm_rate", "alarms", "-", "target", note="share of all test rows that alarm"),
-    MetricInfo("auc", "AUC", "-", "higher", role="ranking"),
-    MetricInfo("average_precision", "average precision", "-", "higher", role="ranking"),
+    MetricInfo(
+        "auc",
+        "AUC",
+        "-",
+        "higher",
+        role="ranking",
+        note="how often an anomaly scores higher than a normal row; guessing gets 0.5",
+    ),
+    MetricInfo(
+        "average_precision",
+        "average precision",
+        "-",
+        "higher",
+        role="ranking",
+        note="share of anomalies among the rows that would alarm, averaged over thresholds; "
+        "guessing gets their share among all rows",
+    ),
     MetricInfo("threshold", "threshold", "score", "target", role="detail"),
     MetricInfo("alarms_per_day", "expected false alarms a day", "1/day", "lower", role="detail"),
 )

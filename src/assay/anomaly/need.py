@@ -3,7 +3,7 @@
 import dataclasses
 import time as clock
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,47 +14,14 @@ from assay.anomaly.feeds import Feed, blocks_of, feed, split_normal, unit_of
 from assay.anomaly.gain import MethodScores, detection_gain
 from assay.anomaly.inputs import Inputs, Reading
 from assay.anomaly.judging import METRICS, Scored, contender
+from assay.anomaly.options import Options
 from assay.anomaly.story import sentence, story
 from assay.anomaly.threshold import conformal_threshold
 from assay.anomaly.view import AnomalyView, Judged
 from assay.data import profile
-from assay.errors import StudyError
 from assay.result import Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.study import AbstractNeed, Comparison, Method, Parts, checkpointed, configured
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Options:
-    """What the user chose beside the data."""
-
-    candidate: Any
-    baselines: tuple
-    rate: float
-    scaling: str
-    components: float | None
-    window: int | None
-    step: int | None
-    title: str | None
-    checks: tuple
-
-    def check(self):
-        """Raise StudyError where a choice makes no sense."""
-        if not 0.0 < self.rate <= 0.5:
-            raise StudyError(
-                f"`false_alarm_rate` must lie above 0 and at most at 0.5, got {self.rate}.",
-                hint="Use 0.05 for one false alarm in twenty normal rows.",
-            )
-        if self.window is not None and self.window < 1:
-            raise StudyError(
-                f"`window` must be 1 or more rows, got {self.window}.",
-                hint="Leave it out to judge single rows.",
-            )
-        if not self.baselines:
-            raise StudyError(
-                "A study needs at least one baseline.",
-                hint="Leave `baselines` out for all of them.",
-            )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,12 +52,12 @@ class AnomalyNeed(AbstractNeed):
         )
         test = self._feed(self.inputs.test, "rows to judge")
         sealed = SealedTest.of(test.X, test)
-        source = self.inputs.normal.source
-        judged = "judged" if test.labels is None else f"judged, {int(test.labels.sum())} anomalies"
+        source, given = self.inputs.normal.source, self.inputs.calibration
+        set_on = source if given is None else given.source
         parts = (
             Part("fit", len(fit), source, "the detectors learn what is normal from it"),
-            Part("calibration", len(held), source, "sets the thresholds, seen by no detector"),
-            Part("test", len(test), self.inputs.test.source, f"sealed, opened once, {judged}"),
+            Part("calibration", len(held), set_on, "sets the thresholds, seen by no detector"),
+            Part("test", len(test), self.inputs.test.source, use_of_test(test.labels)),
         )
         summary = SplitSummary(parts, f"{self.inputs.rule}; {rule}", unit_of(test))
         return Parts(fit, held, sealed, summary)
@@ -199,7 +166,8 @@ class AnomalyNeed(AbstractNeed):
         summary = table.summary(profile=profile(table.X))
         sources = dict.fromkeys(name for names in self.inputs.sources for name in names or ())
         notes = tuple(dict.fromkeys((*self.inputs.notes, *table.notes)))
-        rows = table.n_rows + self.inputs.test.n_rows
+        given = self.inputs.calibration
+        rows = table.n_rows + self.inputs.test.n_rows + (0 if given is None else given.n_rows)
         return dataclasses.replace(summary, sources=tuple(sources), rows=rows, notes=notes)
 
     def settings(self):
@@ -227,6 +195,12 @@ class AnomalyNeed(AbstractNeed):
     def verdict_sentence(self, word, said, told):
         """Return the verdict as an engineer would say it."""
         return sentence(word, said, told, self.options.rate)
+
+
+def use_of_test(labels) -> str:
+    """Return what a test part with `labels` (n,) bool, or None, is used for."""
+    judged = "" if labels is None else f", {int(labels.sum()):,} anomalies"
+    return f"sealed, opened once, judged{judged}"
 
 
 def _brought(candidate):

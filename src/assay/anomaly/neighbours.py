@@ -1,7 +1,5 @@
 """Distance to the nearest normal rows."""
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
@@ -56,7 +54,11 @@ class KNNDistance(BaseEstimator):
         """Return the name in tables."""
         return "Nearest normal row" if self.k == 1 else f"kNN distance (k={self.k})"
 
-    about: ClassVar[str] = "Distance to the k-th nearest normal row."
+    @property
+    def about(self) -> str:
+        """Return a sentence about it."""
+        which = "" if self.k == 1 else f"number {self.k} of "
+        return f"Distance to {which}the nearest normal row{'s' if which else ''}."
 
     def fit(self, X, y=None):
         """Keep normal rows `X` (n, d), or a sample of them, to compare with."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.anomaly.gain import LOSS
 from assay.anomaly.inputs import Reading
+from assay.anomaly.need import use_of_test
 from assay.anomaly.study import AnomalyStudy
 from assay.bootstrap import bootstrap_gain
 from assay.errors import StudyError
@@ -154,7 +155,14 @@ def pool(results: tuple[tuple[str, Result], ...], *, margin: float = 0.0, seed: 
             first.data,
             sources=tuple(source for s in studies for source in s.data.sources),
             rows=sum(s.data.rows for s in studies),
-            notes=tuple(dict.fromkeys(note for s in studies for note in s.data.notes)),
+            notes=tuple(
+                dict.fromkeys(
+                    (
+                        f"Columns and profile are those of the normal rows of {names[0]}.",
+                        *(note for s in studies for note in s.data.notes),
+                    )
+                )
+            ),
         ),
         ledger=max((s.ledger for s in studies if s.ledger), key=_openings, default=None),
         seconds=sum(s.seconds for s in studies),
@@ -233,8 +241,15 @@ def _split(names, studies) -> SplitSummary:
     parts = []
     for at, part in enumerate(studies[0].split.parts):
         rows = sum(s.split.parts[at].rows for s in studies)
-        parts.append(Part(part.name, rows, f"{len(names)} files", part.use))
+        use = use_of_test(_labels(studies)) if part.name == "test" else part.use
+        parts.append(Part(part.name, rows, f"{len(names)} files", use))
     return SplitSummary(tuple(parts), f"in each file: {studies[0].split.rule}", "file")
+
+
+def _labels(studies) -> np.ndarray | None:
+    """Return the labels of all files together, or None where one has none."""
+    each = [s.arrays.get("row_label") for s in studies]
+    return None if any(labels is None for labels in each) else np.concatenate(each)
 
 
 def _by_file(names, studies) -> ExtraTable:

@@ -36,12 +36,17 @@ def story(
     notes = [first.judged.threshold.sentence]
     if test.labels is None:
         notes.append(
-            f"The rows to judge have no labels: {_alarming(first)} of {len(test)} alarm, and "
+            f"The rows to judge have no labels: {_alarming(first):,} of {len(test):,} alarm, and "
             "whether these are faults is not known."
         )
     else:
         notes.append(_NOT_THE_OPERATING_POINT)
     notes += list(getattr(first.trained.estimator, "unchecked", ()))
+    notes += [
+        f"{note} Until then rows count as independent, which they are not in a log."
+        for note in inputs.notes
+        if "hold time stamps" in note
+    ]
     notes += [*parts.fit.notes, *parts.validation.notes, *test.notes]
     used = {
         key
@@ -76,10 +81,11 @@ def _applies(key: str, test: Feed, used: set[str]) -> bool:
 def _title(inputs: Inputs, test: Feed) -> str:
     names = [Path(name).name for name in inputs.test.source.split(", ")]
     where = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    d = inputs.test.n_columns
+    columns = f"{d:,} column{'s' if d != 1 else ''}"
     if test.labels is None:
-        return f"{where}: {len(test)} rows without labels, {inputs.test.n_columns} columns"
-    found = f"{int(test.labels.sum())} anomalies among {len(test)} rows"
-    return f"{where}: {found}, {inputs.test.n_columns} columns"
+        return f"{where}: {len(test):,} rows without labels, {columns}"
+    return f"{where}: {int(test.labels.sum()):,} anomalies among {len(test):,} rows, {columns}"
 
 
 def _arrays(
@@ -162,7 +168,7 @@ def sentence(word: str, said: str, told: dict[str, Any], rate: float) -> str:
 
     opening = {
         "earned": f"Use the candidate. {at(ours)}; {at(best)}, the best of the classical methods.",
-        "not_earned": f"Use the classical {best.name}. {at(best)}; {at(ours)}.",
+        "not_earned": f"Use the classical method. {at(best)}; {at(ours)}.",
         "undecided": f"Too close to call with these test rows: {at(ours)}; {at(best)}.",
     }[word]
     rest = said.removeprefix("Undecided: ")

@@ -5,9 +5,10 @@ from typing import Any
 from assay.anomaly.baselines import BASELINES
 from assay.anomaly.checks import CHECKS
 from assay.anomaly.inputs import Reading, gather
-from assay.anomaly.need import AnomalyNeed, Options
+from assay.anomaly.need import AnomalyNeed
+from assay.anomaly.options import Options, require_count
 from assay.result import Result
-from assay.study import run_in
+from assay.study import as_names, check_setting, run_in
 
 
 class AnomalyStudy:
@@ -91,18 +92,21 @@ class AnomalyStudy:
         label = labels if isinstance(labels, str) else None
         if label is not None:
             self._given = (normal, test, None, calibration)
-        self._reading = Reading(label, kind, time, group, tuple(drop), tuple(columns), intervals)
+        self._reading = Reading(
+            label, kind, time, group, as_names(drop), as_names(columns), intervals
+        )
+        require_count(normal_rows, "normal_rows", "Leave it out, or give rows to judge.")
         self._normal_rows = normal_rows
         self._options = Options(
             candidate=candidate,
-            baselines=BASELINES if baselines is None else tuple(baselines),
-            rate=float(false_alarm_rate),
+            baselines=BASELINES if baselines is None else baselines,
+            rate=false_alarm_rate,
             scaling=scaling,
             components=components,
             window=window,
-            step=step if window else None,
+            step=step,
             title=title,
-            checks=tuple(checks),
+            checks=CHECKS if checks is None else tuple(checks),
         )
         self._options.check()
 
@@ -172,6 +176,7 @@ class AnomalyStudy:
         DataError, StudyError
             If the data cannot carry the study.
         """
+        check_setting(seed, seeds, margin)
         inputs = gather(*self._given, self._reading, normal_rows=self._normal_rows, seed=seed)
         need = AnomalyNeed(inputs, self._options, self._reading, self._normal_rows)
         return run_in(need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress)

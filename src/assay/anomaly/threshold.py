@@ -72,9 +72,9 @@ class Threshold:
     def sentence(self) -> str:
         """Return what the threshold promises, for a reader."""
         text = (
-            f"Threshold {self.value:.4g} from {self.n:,} held-out normal rows: asked "
-            f"{self.alpha:.3g} false alarms a row, "
-            f"{self.level:.0%} sure of {self.low:.2%} to {self.high:.2%}"
+            f"Threshold {self.value:.3g} from {self.n:,} held-out normal rows: "
+            f"{100 * self.alpha:.3g}% of normal rows may alarm, and {self.low:.1%} to "
+            f"{self.high:.1%} will ({self.level:.0%} interval) if the condition stays as it was"
         ).replace("%", " %")
         if self.n_effective < self.n:
             text += (
@@ -85,10 +85,15 @@ class Threshold:
                 text += f", fewer than the {minimum_rows(self.alpha):,} that this rate needs"
         if self.per_day is not None:
             text += (
-                f"; about {self.per_day:,.3g} false alarms a day "
-                f"({self.per_day_low:,.3g} to {self.per_day_high:,.3g})"
+                f"; about {_count(self.per_day)} false alarms a day "
+                f"({_count(self.per_day_low)} to {_count(self.per_day_high)})"
             )
         return text + "."
+
+
+def _count(per_day: float) -> str:
+    # Two digits: an interval that spans a factor of two carries no more.
+    return f"{float(f'{per_day:.2g}'):,g}" if per_day >= 0.01 else "0"
 
 
 def minimum_rows(alpha: float) -> int:

@@ -11,6 +11,7 @@ import click
 
 from assay.cli.options import names
 from assay.cli.shell import printable
+from assay.cli.streams import tell
 
 # A share of normal rows goes to the threshold: the rest is what methods learn from.
 _HELD_OUT = 0.2
@@ -20,7 +21,7 @@ _NEARLY_LINEAR = 0.34
 
 
 @click.command("advise")
-@click.argument("file", type=click.Path(path_type=str), metavar="FILE")
+@click.argument("file", type=click.Path(path_type=str, readable=False), metavar="FILE")
 @click.option("--label", metavar="NAME", help="Column with 1 for a fault and 0 for normal.")
 @click.option("--time", metavar="NAME", help="Column with the time.")
 @click.option("--group", metavar="NAME", help="Column that says which rows belong together.")
@@ -63,9 +64,9 @@ def command(
     if as_json:
         told = {"file": table.source, "profile": found, "notes": list(table.notes)}
         told["advice"] = [dataclasses.asdict(a) for a in advice]
-        click.echo(json.dumps(told, indent=2))
+        tell(json.dumps(told, indent=2))
     else:
-        click.echo(printable(as_text(table, advice)))
+        tell(printable(as_text(table, advice)))
     return 0
 
 
@@ -113,7 +114,7 @@ def _about_data(table: Any, found: dict[str, Any]) -> list[Advice]:
         advice.append(
             Advice(
                 "data",
-                f"{found['duplicates']} of the {used} rows looked at repeat an earlier row. If "
+                f"{found['duplicates']:,} of the {used:,} rows looked at repeat an earlier row. If "
                 "copies land in both training and test part, the test is no test: look for the "
                 "reason (a sensor that stands still, files joined twice).",
             )
@@ -154,8 +155,8 @@ def _about_need(table: Any, typed: str) -> Advice:
     if table.labels is None:
         return Advice(
             "need",
-            "There are no labels. `anomaly` sets a threshold on normal rows and counts alarms, "
-            "without a verdict on detection; `compress` needs none.",
+            "No column is named as the label. `anomaly` then sets a threshold on normal rows and "
+            "counts alarms, without a verdict on detection; `compress` needs none.",
             typed,
         )
     faults = int(table.labels.sum())
@@ -167,8 +168,8 @@ def _about_need(table: Any, typed: str) -> Advice:
         extra = ""
     return Advice(
         "need",
-        f"{table.n_rows - faults} rows are normal and {faults} are faults: `anomaly` learns from "
-        f"normal rows and is judged on the labels.{extra}",
+        f"{table.n_rows - faults:,} rows are normal and {faults:,} are faults: `anomaly` learns "
+        f"from normal rows and is judged on the labels.{extra}",
         typed,
     )
 
@@ -180,14 +181,14 @@ def _about_threshold(table: Any, normal: int, rate: float) -> Advice:
     held = int(_HELD_OUT * normal)
     sure = rows_for_rate(rate)
     if normal < 2 * least:
-        state = f"{normal} normal rows cannot carry it: ask for at least {2 / max(normal, 2):.2g}"
+        state = f"{normal:,} normal rows cannot carry it: ask for at least {2 / max(normal, 2):.2g}"
     elif held < sure:
         state = (
-            f"with about {held} of your {normal} normal rows held out it can be set, but the rate "
-            "that you will see may be less than half or more than twice of it"
+            f"with about {held} of your {normal:,} normal rows held out it can be set, but the "
+            "rate that you will see may be less than half or more than twice of it"
         )
     else:
-        state = f"about {held} of your {normal} normal rows will be held out, which is enough"
+        state = f"about {held:,} of your {normal:,} normal rows will be held out, which is enough"
     kind = "rows" if table.times is None else "rows (neighbours in time count for less)"
     return Advice(
         "threshold",

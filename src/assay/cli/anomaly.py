@@ -5,7 +5,7 @@ import click
 from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
 from assay.cli.shell import working
 
-_FILE = click.Path(path_type=str)
+_FILE = click.Path(path_type=str, readable=False)
 
 
 @click.command("anomaly", cls=FilesAfterOption, greedy=("--test", "--calibration"))
@@ -62,12 +62,16 @@ _FILE = click.Path(path_type=str)
     metavar="P",
     help="Share of normal rows that may alarm; sets the threshold.",
 )
-@click.option("--candidate", metavar="NAME", help="The network on trial (see `assay list`).")
+@click.option(
+    "--candidate",
+    metavar="NAME",
+    help="The network on trial (see `assay list`).  [default: denoising]",
+)
 @click.option(
     "--candidate-scores",
     type=_FILE,
     metavar="FILE",
-    help="Put scores on trial that were made elsewhere.",
+    help="Put scores on trial that were made elsewhere: one a row, of NORMAL, then of --test.",
 )
 @click.option(
     "--components", type=click.IntRange(1), metavar="N", help="Size of the code, and of PCA's."

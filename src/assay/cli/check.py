@@ -3,20 +3,21 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from assay.cli.options import names
 from assay.cli.shell import EXIT_OK, EXIT_OUTSIDE, printable
+from assay.cli.streams import tell
 from assay.errors import DataError, ModelError
 
 _SHOWN = 20
 
 
 @click.command("check")
-@click.argument("model", type=click.Path(path_type=Path), metavar="MODEL")
-@click.argument("data", type=click.Path(path_type=str), metavar="DATA")
+@click.argument("model", type=click.Path(path_type=Path, readable=False), metavar="MODEL")
+@click.argument("data", type=click.Path(path_type=str, readable=False), metavar="DATA")
 @click.option("--drop", multiple=True, callback=names, metavar="A,B", help="Columns to leave out.")
 @click.option(
     "--columns", multiple=True, callback=names, metavar="A,B", help="Use these columns only."
@@ -52,9 +53,9 @@ def command(
     """
     found = check_data(model, data, columns=columns, drop=drop, allow=allow)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=2))
+        tell(json.dumps(dataclasses.asdict(found), indent=2))
     else:
-        click.echo(printable(found.text()))
+        tell(printable(found.text()))
     return EXIT_OK if found.inside or exit_zero else EXIT_OUTSIDE
 
 
@@ -101,8 +102,8 @@ class Outside:
         lines = [f"{word}: {self.data} against {self.model}", ""]
         share = self.rows_outside / self.rows
         lines.append(
-            f"{self.rows_outside} of {self.rows} rows ({share:.1%}) lie outside the training range "
-            f"in at least one column; {self.allow:.1%} are allowed in each."
+            f"{self.rows_outside:,} of {self.rows:,} rows ({_percent(share)}) lie outside the "
+            f"training range in at least one column; {_percent(self.allow)} are allowed in each."
         )
         if self.first_rows:
             lines.append(f"First rows outside: {', '.join(map(str, self.first_rows))}.")
@@ -110,16 +111,21 @@ class Outside:
             width = max(len(name) for name, *_ in self.columns[:_SHOWN])
             lines += ["", f"{'column':<{width}}  outside  trained on"]
         for name, part, low, high in self.columns[:_SHOWN]:
-            lines.append(f"{name:<{width}}  {part:>7.1%}  {low:.6g} to {high:.6g}")
+            lines.append(f"{name:<{width}}  {_percent(part):>7}  {low:.4g} to {high:.4g}")
         if len(self.columns) > _SHOWN:
             lines.append(f"and {len(self.columns) - _SHOWN} more columns")
         if self.alarms is not None:
             lines += [
                 "",
-                f"{self.alarms} of {self.rows} rows ({self.alarms / self.rows:.1%}) alarm.",
+                f"{self.alarms:,} of {self.rows:,} rows "
+                f"({_percent(self.alarms / self.rows)}) alarm.",
             ]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def check_data(
@@ -154,6 +160,7 @@ def check_data(
 
     folder = model / "model" if (model / "model").is_dir() else model
     estimator, extra = load(folder), load_model(folder)[3]
+    _require_usable(extra, folder)
     scaler = getattr(estimator, "scaler_", None)
     if scaler is None:
         raise ModelError(
@@ -165,6 +172,26 @@ def check_data(
     X, rows = _as_trained(table, extra, len(scaler.low), folder)
     titles = [table.columns[i % table.n_columns] for i in range(X.shape[1])]
     return _outside(folder, table, X, rows, titles, scaler, allow, _alarms(estimator, extra, X))
+
+
+def _require_usable(extra: dict[str, Any], folder: Path) -> None:
+    """Raise ModelError where what is kept beside the weights is not what a study writes."""
+    import msgspec
+
+    kinds = {
+        "columns": list[str],
+        "threshold": float | None,
+        "window": Annotated[int, msgspec.Meta(ge=1)] | None,
+        "step": Annotated[int, msgspec.Meta(ge=1)] | None,
+    }
+    for name, kind in kinds.items():
+        try:
+            msgspec.convert(extra.get(name, [] if name == "columns" else None), kind)
+        except msgspec.ValidationError as error:
+            raise ModelError(
+                f"The model in {folder} has a `{name}` that cannot be used: {error}.",
+                hint="The folder is damaged or was edited; save the model again.",
+            ) from error
 
 
 def _as_trained(table: Any, extra: dict[str, Any], width: int, folder: Path) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ import click
 from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
 from assay.cli.shell import working
 
-_FILE = click.Path(path_type=str)
+_FILE = click.Path(path_type=str, readable=False)
 
 
 @click.command("compress", cls=FilesAfterOption, greedy=("--test",))

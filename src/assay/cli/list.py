@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from assay.cli.shell import printable
+from assay.cli.streams import tell
 
 # (need, its question, the tuples: what they hold, module, names); a class stands for itself.
 NEEDS = (
@@ -42,9 +43,9 @@ def command(*, as_json: bool) -> int:
         for need, question, tuples in NEEDS
     ]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        tell(json.dumps(found, indent=2))
     else:
-        click.echo(printable("\n\n".join(as_text(need) for need in found)))
+        tell(printable("\n\n".join(as_text(need) for need in found)))
     return 0
 
 

@@ -10,7 +10,7 @@ import sys
 import click
 
 from assay import __version__
-from assay.cli import shell
+from assay.cli import shell, streams
 from assay.errors import AssayError, did_you_mean
 
 # (command, where it lives, its line in the help): written here so that the help imports none.
@@ -40,7 +40,10 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in _MODULES:
             return None
-        return importlib.import_module(_MODULES[cmd_name]).command
+        command = importlib.import_module(_MODULES[cmd_name]).command
+        # A docstring spells it out; to click the character itself keeps the lines of an example.
+        command.help = (command.help or "").replace("\\b\n", "\b\n")
+        return command
 
     def resolve_command(self, ctx, args):
         """Find the command; for an unknown one say which there are, and the nearest."""
@@ -90,12 +93,12 @@ def main(args: list[str] | None = None) -> int:
     assay ...
     0
     """
+    streams.open_streams()
     shell.soften_streams()
     try:
         code = cli.main(args=args, prog_name="assay", standalone_mode=False)
-        sys.stdout.flush()  # so that a closed pipe is met here and not at exit
-    except BrokenPipeError:  # `assay list | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:  # how click takes a reader of the help that has seen enough
+        streams.leave()
         return shell.EXIT_OK
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("ASSAY_DEBUG") and not isinstance(error, click.ClickException):
@@ -130,6 +133,12 @@ def _explain(error: BaseException) -> int:
         return shell.fail(
             f"{error.filename}: {error.strerror or error}.",
             hint="look at the rights, the free space and the spelling of this path.",
+        )
+    if isinstance(error, OSError) and error.errno is not None:
+        return shell.fail(
+            f"what the command writes could not be written: {error.strerror or error}.",
+            hint="look at the free space where --out and the output of the command go; the same "
+            "command again goes on from what is there.",
         )
     return shell.fail(
         f"a defect in Assay ({type(error).__name__}: {error}).",

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay.cli import shell
+from assay.cli.streams import tell
 from assay.errors import StudyError
 
 
@@ -185,12 +186,15 @@ def finish(result: Any, common: Common, folder: Path) -> int:
     if common.as_json:
         from assay.report.json import dumps
 
-        click.echo(dumps(result))
+        tell(dumps(result))
     elif not common.quiet:
         from rich.console import Console
 
         from assay.report.terminal import show
 
-        show(result, Console())
-        click.echo(shell.printable(f"\nReport: {folder / 'report.html'}"))
+        console = Console()
+        with console.capture() as shown:
+            show(result, console)
+        report = shell.printable(f"Report: {folder / 'report.html'}")
+        tell(f"{shown.get()}\n{report}")
     return shell.EXIT_OK if common.exit_zero else shell.EXIT_OF_VERDICT[result.verdict]

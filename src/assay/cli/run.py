@@ -18,7 +18,7 @@ _FILES = ("normal", "test", "calibration", "data")
 
 
 @click.command("run")
-@click.argument("study", type=click.Path(path_type=Path), metavar="STUDY.TOML")
+@click.argument("study", type=click.Path(path_type=Path, readable=False), metavar="STUDY.TOML")
 @common
 def command(*, common: Common, study: Path) -> int:
     r"""Run a study again from the study.toml of a former run.
@@ -69,7 +69,7 @@ def read_study(path: Path) -> tuple[str, dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
         raise StudyError(f"{path} cannot be read: {reason}.", hint=cure) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise StudyError(f"{path} is no TOML file: {error}.", hint=cure) from error
     need = told.pop("need", None)
     if need not in NEEDS:

@@ -1,10 +1,13 @@
 """How a command speaks and ends: exit codes, error lines, progress, printable text."""
 
 import contextlib
+import signal
 import sys
+import threading
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 EXIT_OK = 0
 EXIT_FAILED = 1
@@ -108,6 +111,37 @@ def fail(message: str, *, hint: str = "", code: int = EXIT_FAILED) -> int:
 
 
 @contextlib.contextmanager
+def _interruptible() -> Iterator[Callable[[], None]]:
+    """Make sure that Ctrl-C is not lost; yield what raises KeyboardInterrupt if it was pressed.
+
+    Python raises it wherever it happens to be, and where that is a callback of a library (JAX has
+    one in the garbage collector) the exception is ignored. So it is also remembered, and raised
+    again at the next report of progress.
+    """
+    pressed = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        signal.default_int_handler(number, frame)
+
+    def stop_if_asked() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    ours = threading.current_thread() is threading.main_thread()
+    # A handler that is not Python's own (None, or ignored under nohup) is somebody's decision.
+    if not ours or before is not signal.default_int_handler:
+        yield stop_if_asked
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield stop_if_asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
 def working(*, quiet: bool) -> Iterator[Progress]:
     """Run a long piece of work: yield what it calls with a sentence and the share done [0, 1].
 
@@ -119,9 +153,9 @@ def working(*, quiet: bool) -> Iterator[Progress]:
     quiet : bool
         Draw nothing, terminal or not.
     """
-    with contextlib.redirect_stdout(sys.stderr):
+    with contextlib.redirect_stdout(sys.stderr), _interruptible() as stop_if_asked:
         if quiet or not sys.stderr.isatty():
-            yield lambda text, share: None
+            yield lambda text, share: stop_if_asked()
             return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -139,6 +173,7 @@ def working(*, quiet: bool) -> Iterator[Progress]:
             task = bar.add_task("starting", total=1.0)
 
             def report(text: str, share: float) -> None:
+                stop_if_asked()
                 bar.update(task, description=str(Text(one_line(text))), completed=share)
 
             yield report

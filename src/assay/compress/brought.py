@@ -64,6 +64,11 @@ def bring(candidate: Any, *, size: int, scaling: str) -> Method:
     )
 
 
+def _own(X: np.ndarray) -> np.ndarray:
+    """Return rows that foreign code may write into: the study's own go to others after it."""
+    return np.array(X)
+
+
 def _like(rows: Any, X: np.ndarray, who: str) -> np.ndarray:
     rows = np.asarray(rows)
     if rows.shape != X.shape:
@@ -84,7 +89,7 @@ class BroughtObject:
     def fit(self, X):
         """Fit the copy on rows `X` (n, d)."""
         try:
-            self.model.fit(X)
+            self.model.fit(_own(X))
         except Exception as error:
             raise StudyError(
                 f"`fit` of {self.name} failed: {type(error).__name__}: {error}.",
@@ -97,9 +102,9 @@ class BroughtObject:
         model = self.model
         try:
             if hasattr(model, "reconstruct"):
-                rows = model.reconstruct(X)
+                rows = model.reconstruct(_own(X))
             else:
-                rows = model.inverse_transform(model.transform(X))
+                rows = model.inverse_transform(model.transform(_own(X)))
         except Exception as error:
             raise StudyError(
                 f"{self.name} failed to reconstruct rows: {type(error).__name__}: {error}.",
@@ -109,7 +114,7 @@ class BroughtObject:
 
     def transform(self, X):
         """Return the codes, where the object has them."""
-        return np.asarray(self.model.transform(X))
+        return np.asarray(self.model.transform(_own(X)))
 
     def settings(self):
         """Return what the object says about itself."""
@@ -134,7 +139,7 @@ class BroughtFunction:
     def reconstruct(self, X):
         """Return what the function makes of rows `X` (n, d)."""
         try:
-            rows = self.function(X)
+            rows = self.function(_own(X))
         except Exception as error:
             raise StudyError(
                 f"The function {self.name} failed: {type(error).__name__}: {error}.",

@@ -62,6 +62,15 @@ def _read(source, reading, like):
     )
 
 
+def require_rows(table: Table) -> None:
+    """Raise StudyError where there are too few rows for any study."""
+    if table.n_rows < _FEWEST_ROWS:
+        raise StudyError(
+            f"A compress study needs at least {_FEWEST_ROWS} rows, got {table.n_rows}.",
+            hint="Give more rows.",
+        )
+
+
 def split(table: Table, test: Table | None, seed: int) -> Split:
     """Split into fit, validation and test: by groups, by blocks of time, or by rows.
 
@@ -70,11 +79,7 @@ def split(table: Table, test: Table | None, seed: int) -> Split:
     StudyError
         If there are too few rows.
     """
-    if table.n_rows < _FEWEST_ROWS:
-        raise StudyError(
-            f"A compress study needs at least {_FEWEST_ROWS} rows, got {table.n_rows}.",
-            hint="Give more rows.",
-        )
+    require_rows(table)
     if test is None:
         rest, held, how = _part(table, _TEST, seed)
         fit, validation, _ = _part(table.take(rest), _VALIDATION, seed + 1)

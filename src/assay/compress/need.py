@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import numbers
 import time
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from scipy import stats
 from assay.compress.autoencoder import Autoencoder
 from assay.compress.baselines import BASELINES, principal_axes
 from assay.compress.brought import bring
-from assay.compress.inputs import Reading, Split, split
+from assay.compress.inputs import Reading, Split, require_rows, split
 from assay.compress.view import CompressView
 from assay.data import Scaler, Table, profile
 from assay.errors import StudyError
@@ -76,6 +77,7 @@ class CompressNeed(AbstractNeed):
     def size(self) -> int:
         """Return the code size, chosen by PCA's 90 % of the variance where it was not given."""
         d = self.table.n_columns
+        require_rows(self.table)
         if self.code_size is None:
             if d < 2:
                 raise StudyError(
@@ -84,9 +86,11 @@ class CompressNeed(AbstractNeed):
                 )
             axes = principal_axes(self.table.X, Scaler.fit(self.table.X, self.scaling))
             return min(axes.count(0.9), d - 1)
-        if not 1 <= self.code_size < 4 * d:
+        whole = isinstance(self.code_size, numbers.Integral)
+        if not whole or not 1 <= self.code_size < 4 * d:
             raise StudyError(
-                f"`code_size` must be between 1 and {4 * d - 1}, got {self.code_size}.",
+                f"`code_size` must be a whole number between 1 and {4 * d - 1}, got "
+                f"{self.code_size!r}.",
                 hint=f"A code below the {d} columns compresses; start with {max(d // 4, 1)}.",
             )
         return self.code_size
@@ -224,7 +228,9 @@ class CompressNeed(AbstractNeed):
             "column_error_pca": self._by_column(baselines[0].trained.estimator, test.X, parts),
         }
         arrays |= curve_of(estimator)
-        title = f"{self.table.source}: {self.table.n_columns} columns in a code of {self.size}"
+        names = [Path(name).name for name in self.table.source.split(", ")]
+        where = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        title = f"{where}: {self.table.n_columns:,} columns in a code of {self.size:,}"
         notes = tuple(getattr(estimator, "unchecked", ()))
         return Story(title, METRICS, notes, arrays)
 

@@ -6,7 +6,7 @@ from assay.compress.checks import CHECKS
 from assay.compress.inputs import Reading, read
 from assay.compress.need import CompressNeed
 from assay.result import Result
-from assay.study import run_in
+from assay.study import as_names, run_in
 
 
 class CompressStudy:
@@ -54,7 +54,7 @@ class CompressStudy:
         columns: tuple[str, ...] = (),
         checks: tuple = CHECKS,
     ):
-        reading = Reading(time, group, tuple(drop), tuple(columns))
+        reading = Reading(time, group, as_names(drop), as_names(columns))
         table, names = read(data, reading)
         given, given_names = (None, None) if test is None else read(test, reading, like=table)
         self._need = CompressNeed(
@@ -63,7 +63,7 @@ class CompressStudy:
             code_size=code_size,
             brought=candidate,
             scaling=scaling,
-            checks_=tuple(checks),
+            checks_=CHECKS if checks is None else tuple(checks),
             reading=reading,
             sources=(names, given_names),
         )

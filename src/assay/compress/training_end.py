@@ -127,7 +127,8 @@ def training_finding(check: Check, estimators: Sequence[Any], *, most: LateFall)
         **told,
         cause="Too few steps for this network and this many rows, or an interrupted fit.",
         fix=(
-            "Give training two to four times the steps and run the study again.",
+            "Give training two to four times the steps (in Python: `steps=` of the candidate) and "
+            "run the study again.",
             "If the loss falls slowly from the start, raise the learning rate by a factor of 3.",
         ),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.data.chars import clean_names, printable
+from assay.data.encoding import named_in_unicode
 from assay.data.raw import Raw
 from assay.errors import DataError
 
@@ -24,7 +25,8 @@ def read_parquet(path: Path, shown: str) -> Raw:
                 )
             file.seek(0)
             schema = pl.read_parquet_schema(file)
-        n_rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
+        whole = path if named_in_unicode(path) else path.read_bytes()
+        n_rows = pl.scan_parquet(whole, glob=False).select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(shown, "Parquet", error) from error
     given = list(schema)
@@ -34,7 +36,7 @@ def read_parquet(path: Path, shown: str) -> Raw:
         wanted = [given[k] for k in positions]
         try:
             # Without a memory map the file's pages do not count as memory of this process.
-            frame = pl.read_parquet(path, columns=wanted, glob=False, memory_map=False)
+            frame = pl.read_parquet(whole, columns=wanted, glob=False, memory_map=False)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise _damaged(shown, "Parquet", error) from error
         return [frame[name].rechunk() for name in wanted]

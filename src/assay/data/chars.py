@@ -27,16 +27,21 @@ _MAX_NAME = 120
 
 
 def printable(text) -> str:
-    r"""Return `text` on one line without control characters.
+    r"""Return `text` on one line without control characters, shortened where it is very long.
 
     Examples
     --------
     >>> printable("a\nb\x07")
     'a b\\x07'
     """
-    text = re.sub(r"\s+", " ", str(text)).strip()
-    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    text = printable_path(text)
     return text if len(text) <= _MAX_NAME else text[: _MAX_NAME - 1] + "…"
+
+
+def printable_path(path) -> str:
+    """Return a path (or the name of a source) printable and whole: it is looked up again."""
+    text = re.sub(r"\s+", " ", str(path)).strip()
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def split_unit(name: str) -> tuple[str, str]:

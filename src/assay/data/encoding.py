@@ -36,7 +36,7 @@ def text_content(path, shown):
         head = data[:HEAD_BYTES]
     encoding = _encoding(head, shown)
     has_cr = b"\r" in head and b"\n" not in head
-    if encoding == "utf-8" and not has_cr:
+    if encoding == "utf-8" and not has_cr and (data is not None or named_in_unicode(path)):
         return (path if data is None else data), notes
     data = path.read_bytes() if data is None else data
     if encoding != "utf-8":
@@ -45,6 +45,15 @@ def text_content(path, shown):
     if has_cr:
         data = data.replace(b"\r", b"\n")
     return data, notes
+
+
+def named_in_unicode(path):
+    """Whether polars can open the path: a name that is no UTF-8 has no form that it takes."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def head_of(path):

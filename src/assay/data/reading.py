@@ -3,10 +3,11 @@
 import dataclasses
 import difflib
 import os
+import stat
 from pathlib import Path
 
 from assay.data.assemble import assemble
-from assay.data.chars import printable
+from assay.data.chars import printable, printable_path
 from assay.data.table import Table
 from assay.errors import DataError
 
@@ -92,13 +93,13 @@ def read_table(
     if isinstance(source, Table):
         return _again(source, name, columns, drop, rows, optional, roles)
     if isinstance(source, (str, os.PathLike)):
-        raw = _open_file(Path(source), printable(name or source))
+        raw = _open_file(Path(source), printable_path(name or source))
     elif isinstance(source, bytes):
         raise DataError("Bytes are no table.", hint="Write them to a file and pass its path.")
     else:
         from assay.data.frames import read_memory
 
-        raw = read_memory(source, printable(name or "array"))
+        raw = read_memory(source, printable_path(name or "array"))
     try:
         return assemble(raw, columns=columns, drop=drop, rows=rows, optional=optional, **roles)
     finally:
@@ -116,7 +117,7 @@ def _again(table, name, columns, drop, rows, optional, roles):
     position = chosen.row_numbers - 1
     kept = {
         field: getattr(table, field)[position]
-        for field in ("labels", "times", "groups", "kinds")
+        for field in ("labels", "times", "groups", "kinds", "places")
         if getattr(table, field) is not None and getattr(chosen, field) is None
     }
     return dataclasses.replace(
@@ -183,10 +184,14 @@ def _open_zip(path, shown, binary):
 
 def _first_bytes(path, shown):
     try:
-        if path.is_dir():
-            inside = sorted(p.name for p in path.iterdir() if p.is_file())[:3]
-            cure = f"such as '{inside[0]}'" if inside else "not its folder"
-            raise DataError(f"'{shown}' is a folder.", hint=f"Pass a file in it, {cure}.")
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise _a_folder(path, shown)
+        if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind):
+            raise DataError(
+                f"'{shown}' is a pipe, which can be read once only.",
+                hint="Write what comes out of it into a file, and pass that.",
+            )
         with path.open("rb") as file:
             head = file.read(512)
     except FileNotFoundError as error:
@@ -195,6 +200,8 @@ def _first_bytes(path, shown):
         raise DataError(
             f"'{shown}' may not be read.", hint="Change the permissions of the file."
         ) from error
+    except DataError:
+        raise
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise DataError(
@@ -208,14 +215,20 @@ def _first_bytes(path, shown):
     return head
 
 
+def _a_folder(path, shown):
+    inside = sorted(p.name for p in path.iterdir() if p.is_file())[:3]
+    cure = f"such as '{printable(inside[0])}'" if inside else "not its folder"
+    return DataError(f"'{shown}' is a folder.", hint=f"Pass a file in it, {cure}.")
+
+
 def _neighbours(path):
     folder = path.parent
     try:
         names = sorted(p.name for p in folder.iterdir())
     except OSError:
-        return f"The folder '{printable(folder)}' does not exist either."
+        return f"The folder '{printable_path(folder)}' does not exist either."
     close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.5)
     if close:
-        return f"Did you mean '{printable(folder / close[0])}'?"
+        return f"Did you mean '{printable_path(folder / close[0])}'?"
     shown = ", ".join(map(printable, names[:8])) or "nothing"
     return f"The folder holds {shown}{', ...' if len(names) > 8 else ''}."

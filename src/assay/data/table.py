@@ -30,6 +30,9 @@ class Table:
         The file, or what the caller called the data.
     row_numbers : numpy.ndarray of shape (n,), int
         1-based line in a text file, else 1-based row.
+    places : numpy.ndarray of shape (n,), int, or None
+        Where a row stands in its series, where that is not the order of `row_numbers`: rows next
+        to each other there follow each other in time.
     notes : tuple of str
         What the reader did or noticed, a sentence each.
     absent : tuple of str
@@ -45,6 +48,7 @@ class Table:
     kinds: np.ndarray | None = None
     source: str = "array"
     row_numbers: np.ndarray | None = None
+    places: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
 
@@ -55,7 +59,7 @@ class Table:
         for name in ("columns", "units"):
             if len(getattr(self, name)) != d:
                 raise DataError(f"`{name}` must have {d} entries, got {len(getattr(self, name))}.")
-        for name in ("labels", "times", "groups", "kinds", "row_numbers"):
+        for name in ("labels", "times", "groups", "kinds", "row_numbers", "places"):
             array = getattr(self, name)
             if array is not None and array.shape != (n,):
                 raise DataError(f"`{name}` must have shape ({n},), got {array.shape}.")
@@ -91,7 +95,7 @@ class Table:
         if not isinstance(index, slice):
             index = np.asarray(index)
             index = index.astype(np.intp) if index.size == 0 else index
-        names = ("X", "labels", "times", "groups", "kinds", "row_numbers")
+        names = ("X", "labels", "times", "groups", "kinds", "row_numbers", "places")
         parts = {
             name: getattr(self, name)[index] for name in names if getattr(self, name) is not None
         }
@@ -184,8 +188,22 @@ def concat(tables) -> Table:
         groups=np.concatenate(groups) if len(aligned) > 1 else first.groups,
         source=", ".join(dict.fromkeys(t.source for t in aligned)),
         row_numbers=np.concatenate([t.row_numbers for t in aligned]),
+        places=_places(aligned),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _places(tables) -> np.ndarray | None:
+    """Return the places of stacked tables, apart from each other, or None where none has any."""
+    if all(table.places is None for table in tables):
+        return None
+    stacked, start = [], 0
+    for table in tables:
+        own = table.row_numbers if table.places is None else table.places
+        if len(own):
+            stacked.append(own - own.min() + start)
+            start = int(stacked[-1].max()) + 2  # the last of one is no neighbour of the next
+    return np.concatenate(stacked)
 
 
 def find_columns(wanted, names, *, source: str, aliases=()) -> list[int]:

@@ -119,7 +119,7 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "findings": findings,
         "figures": _figures(drawn),
         "columns": _columns(result),
-        "profile": _profile(result.data.profile),
+        "profile": _profile(result),
         "costs": tables.costs(result),
         "settings": _settings(_chosen(result.settings)),
         "unset": [k for k, v in plain.flat(result.settings)[:MOST_ROWS] if _is_unset(v)],
@@ -268,7 +268,13 @@ def _chosen(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in plain.flat(settings) if not _is_unset(value)}
 
 
-def _profile(profile: dict[str, Any]) -> list[tuple[str, str]]:
+def _profile(result: Result) -> list[tuple[str, str]]:
+    """Return the profile of the columns, those that stand still by their names."""
+    names = [column.name for column in result.data.columns]
+    profile = dict(result.data.profile)
+    for key in ("constant", "near_constant"):
+        if isinstance(profile.get(key), list) and all(j in range(len(names)) for j in profile[key]):
+            profile[key] = [names[j] for j in profile[key]]
     return [
         (words.PROFILE.get(name) or words.capital(name.replace("_", " ")), value)
         for name, value in _settings(profile)

@@ -8,12 +8,12 @@ from assay.report import numbers
 from assay.report.words import capital, one_line
 from assay.result import Contender, ExtraTable, MetricInfo, Result
 
-DIRECTIONS = {"lower": "lower is better", "higher": "higher is better", "target": "to match"}
+DIRECTIONS = {"lower": "lower is better", "higher": "higher is better", "target": "as asked for"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A number as text; `interval` and `spread` (over seeds) are empty where there is none."""
+    """A number as text; `interval` and `spread` are empty where there is none."""
 
     value: str
     interval: str = ""
@@ -45,11 +45,12 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of methods: heads, rows, and notes on its metrics."""
+    """A table of methods: heads, rows, notes on its metrics, and what the spreads are over."""
 
     heads: tuple[Head, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    spread_over: str = "seeds"
 
 
 def ordered(result: Result) -> list[Contender]:
@@ -82,7 +83,7 @@ def methods(result: Result, role: str) -> Table | None:
     )
     heads = tuple(Head(capital(m.title, 120), _unit(m.unit), DIRECTIONS[m.better]) for m in infos)
     notes = tuple(f"{capital(m.title, 120)}: {m.note}" for m in infos if m.note)
-    return Table(heads, rows, notes)
+    return Table(heads, rows, notes, "files" if result.studies else "seeds")
 
 
 def costs(result: Result) -> list[tuple[str, str, str, str, str, str]]:

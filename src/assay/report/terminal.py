@@ -3,6 +3,7 @@
 One list of lines serves both `text`, which reads without colour, and `show`, which adds it.
 """
 
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -182,7 +183,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
     said = one_line(finding.sentence)
     if measured := words.measured(finding):
         said += f" Measured {measured}"
-        said += f", threshold {limit}." if (limit := words.threshold(finding)) else "."
+        said += f", limit {limit}." if (limit := words.threshold(finding)) else "."
     yield from _wrapped(said, width, indent=4)
     if finding.cause:
         yield from _wrapped(f"Cause: {one_line(finding.cause)}", width, indent=4)
@@ -192,7 +193,7 @@ def _finding(finding: Finding, width: int) -> Iterator[Line]:
 
 def _wrapped(said: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Line]:
     margin = " " * indent
-    for line in textwrap.wrap(
-        one_line(said), width, initial_indent=margin, subsequent_indent=margin
-    ):
-        yield ((line, style),)
+    # A number and its per cent sign stay on one line; in what is printed it is a plain space.
+    said = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", one_line(said))
+    for line in textwrap.wrap(said, width, initial_indent=margin, subsequent_indent=margin):
+        yield ((line.replace("\N{NO-BREAK SPACE}", " "), style),)

@@ -22,13 +22,13 @@ OUTCOMES = {
 PROFILE = {
     "rows_used": "Rows looked at for this",
     "duplicates": "Rows that repeat another",
-    "constant": "Constant columns (from 0)",
+    "constant": "Constant columns",
     "near_constant": "Nearly constant columns",
-    "dimension_90": "Directions with 90 % of the variance",
-    "dimension_99": "Directions with 99 % of the variance",
+    "dimension_90": "Principal components for 90 % of the variance",
+    "dimension_99": "Principal components for 99 % of the variance",
 }
 RANKING_NOTE = (
-    "These figures average over thresholds that nobody runs: they say how well a method ranks, "
+    "These numbers average over thresholds that nobody runs: they say how well a method ranks, "
     "and are not the operating point."
 )
 _NOT_PRINTABLE = re.compile(
