@@ -1,7 +1,5 @@
 """Deep ensembles: mean and spread of their members, one compilation, cost, and the UCI sets."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -80,21 +78,6 @@ def test_one_compilation_for_all_members():
     before = trace_count()
     DeepEnsemble(ResNetSurrogate(width=7, depth=2, steps=5)).fit(X, Y)
     assert trace_count() == before + 1
-
-
-def test_five_members_cost_at_most_five_and_a_fifth_times_one():
-    X, Y = runs()
-    member = MLPSurrogate(steps=4000)
-    DeepEnsemble(member, 2).fit(X, Y)  # compiles
-    ratios = []
-    for _ in range(5):  # of the processor: other work on the machine counts on the wall clock
-        clock = time.process_time()
-        member.fit(X, Y)
-        one = time.process_time() - clock
-        clock = time.process_time()
-        DeepEnsemble(member).fit(X, Y)
-        ratios.append((time.process_time() - clock) / one)
-    assert np.median(ratios) < 5.2
 
 
 def test_held_out_runs_are_the_same_for_all_members():

@@ -150,6 +150,8 @@ class Domain:
         spread : array of shape (k,)
             Of the ensemble at the points `between`. The limit is twice its `share`-quantile:
             rows that pass the density can be twice as far from the runs as those points are.
+        share : float [-], 0 to 1
+            The quantile.
         """
         return dataclasses.replace(self, spread=2.0 * float(np.quantile(spread, share)))
 
