@@ -185,3 +185,22 @@ def test_intervals_by_file_are_those_of_each_file(tmp_path):
 def test_intervals_that_cannot_be_meant_are_refused(span, said):
     with pytest.raises(DataError, match=said):
         gathered(stamped(), stamped(), time="stamp", intervals=[span])
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("taken", [slice(None), slice(0, 20)])
+def test_calibration_rows_that_were_learnt_from_are_refused(taken):
+    rng = np.random.default_rng(0)
+    normal, test = rng.normal(size=(200, 3)), rng.normal(size=(50, 3))
+    calibration = np.concatenate([normal[taken], rng.normal(size=(100, 3))])
+    with pytest.raises(DataError, match="calibration rows are among the normal rows"):
+        gather(normal, test, None, calibration, Reading(), normal_rows=None, seed=0)
+
+
+def test_calibration_rows_of_coarse_readings_may_be_equal_to_others():
+    rng = np.random.default_rng(0)
+    normal, calibration, test = (rng.integers(0, 8, size=(n, 3)) for n in (200, 100, 50))
+    inputs = gather(normal, test, None, calibration, Reading(), normal_rows=None, seed=0)
+    assert inputs.calibration.n_rows == 100

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import decomposition
 
 from assay.compress import CompressStudy
 from assay.compress.brought import bring
@@ -43,3 +44,26 @@ def test_a_code_size_must_be_a_whole_number_in_reach(size):
 def test_one_row_is_refused_before_its_variance_is_sought():
     with pytest.raises(StudyError, match="at least 20 rows, got 1"):
         CompressStudy(X[:1]).run()
+
+
+def test_a_larger_code_than_that_of_the_baseline_is_refused():
+    with pytest.raises(StudyError, match="have 2 numbers, PCA's have 1") as caught:
+        CompressStudy(X, code_size=1, candidate=decomposition.PCA(2)).run(seeds=1)
+    assert "--code-size 2" in caught.value.hint
+    smaller = CompressStudy(X, code_size=2, candidate=decomposition.PCA(1)).run(seeds=1)
+    assert smaller.verdict != "earned"
+
+
+def test_the_test_rows_themselves_are_no_reconstruction(tmp_path):
+    np.savetxt(tmp_path / "test.csv", X, delimiter=",", header="x0,x1,x2", comments="")
+    study = CompressStudy(
+        X + 1.0, tmp_path / "test.csv", code_size=1, candidate=tmp_path / "test.csv"
+    )
+    with pytest.raises(StudyError, match="are the test rows themselves"):
+        study.run(seeds=1)
+
+
+def test_states_may_come_back_without_a_loss():
+    states = (np.random.default_rng(1).random((60, 3)) < 0.5) * 1.0
+    result = CompressStudy(states, states[::-1], code_size=1, candidate=states[::-1]).run(seeds=1)
+    assert next(iter(result.candidate.metrics.values())) == 0.0

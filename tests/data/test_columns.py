@@ -262,3 +262,15 @@ def test_columns_read_twice_give_the_same(monkeypatch, csv):
 def test_no_column_named_means_all(csv):
     text = ramp(5, line="{k}.5,red{v}\n")
     assert csv(text, columns=()).columns == csv(text).columns == ("a",)
+
+
+@pytest.mark.parametrize("roles", [("label", "time"), ("label", "group"), ("time", "group")])
+def test_one_column_has_one_role(roles):
+    table = {"state": [0, 0, 1], "a": [1.0, 2.0, 3.0]}
+    with pytest.raises(DataError, match=f"'state' is named as {roles[0]} and as {roles[1]}"):
+        read_table(table, **dict.fromkeys(roles, "state"))
+
+
+def test_a_label_may_name_the_kinds_too():
+    table = {"state": ["ok", "leak", "ok"], "a": [1.0, 2.0, 3.0]}
+    assert read_table(table, label="state", kind="state").kinds.tolist() == ["", "leak", ""]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.compress.shared_rows import SURE, shared_exactly
 from assay.data import Table, as_labels, concat, read_table
 from assay.errors import DataError, StudyError, did_you_mean
 from assay.splits import copies, holdout_of
@@ -109,6 +110,7 @@ def gather(
         apart, places = _in_order(apart)
         held, places, more = _without_faults(concat(apart), places)
         held_names, notes = _names(apart), notes + more
+        _require_unseen(rows, held)
     rule = f"normal rows from {_short(rows.source)}, rows to judge from {_short(judged.source)}"
     notes = tuple(dict.fromkeys((*notes, *rows.notes, *judged.notes)))
     names = (_names(found), held_names, _names(tests))
@@ -128,6 +130,21 @@ def _same_width(sources: tuple[Any, Any, Any], reading: Reading) -> None:
             "names that tell which belong together.",
             hint="Pass the same columns in the same order, or data frames, whose columns have "
             "names.",
+        )
+
+
+def _require_unseen(rows: Table, held: Table) -> None:
+    """Raise DataError where calibration rows are rows that the detectors learn from.
+
+    A detector scores rows that it has learnt lower than new ones: the threshold would be too low.
+    """
+    shared = shared_exactly((rows.X,), held.X)
+    if shared.p < SURE and shared.share - shared.chance >= 0.01:
+        raise DataError(
+            f"{shared.count:,} of {shared.n:,} distinct calibration rows are among the normal rows "
+            "that are learnt from, so that no threshold can be set on them.",
+            hint="Give other normal rows for the calibration, or none: a fifth of the normal rows "
+            "is then held out for it.",
         )
 
 

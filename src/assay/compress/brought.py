@@ -19,6 +19,9 @@ _FUNCTION = (
     "large its code is could not be checked."
 )
 
+# A column with more different values holds readings, of which a code keeps fewer digits.
+_MANY = 20
+
 
 def bring(candidate: Any, *, size: int, scaling: str) -> Method:
     """Wrap what the user brought into a method of the study.
@@ -30,7 +33,7 @@ def bring(candidate: Any, *, size: int, scaling: str) -> Method:
         ``inverse_transform``; a function from rows (n, d) to reconstructed rows (n, d); or
         reconstructed test rows, as an array or a file.
     size : int
-        The code size of the study, for the record.
+        The code size of the study: larger codes, where they show, are refused.
     scaling : str
         Of the study, for the record.
 
@@ -39,9 +42,9 @@ def bring(candidate: Any, *, size: int, scaling: str) -> Method:
     StudyError
         If it is none of these.
     """
-    del size, scaling
+    del scaling
     if isinstance(candidate, str | Path | np.ndarray | list):
-        return Method("Brought rows", lambda seed: BroughtRows(candidate), _UNSEEN)
+        return Method("Brought rows", lambda seed: BroughtRows(candidate, size=size), _UNSEEN)
     if hasattr(candidate, "fit"):
         able = hasattr(candidate, "reconstruct") or (
             hasattr(candidate, "transform") and hasattr(candidate, "inverse_transform")
@@ -53,7 +56,8 @@ def bring(candidate: Any, *, size: int, scaling: str) -> Method:
                 hint="Give it `reconstruct(X)` that returns rows like X, coded and decoded.",
             )
         name = type(candidate).__name__
-        return Method(name, lambda seed: BroughtObject(candidate), f"{name}, brought by the user.")
+        about = f"{name}, brought by the user."
+        return Method(name, lambda seed: BroughtObject(candidate, size=size), about)
     if callable(candidate):
         name = getattr(candidate, "__name__", "function").strip("<>")
         return Method(name, lambda seed: BroughtFunction(candidate), _FUNCTION)
@@ -69,6 +73,11 @@ def _own(X: np.ndarray) -> np.ndarray:
     return np.array(X)
 
 
+def _readings(X: np.ndarray) -> int:
+    """Return the number of columns that hold many different values: no states, no switches."""
+    return sum(len(np.unique(column)) > _MANY for column in X.T)
+
+
 def _like(rows: Any, X: np.ndarray, who: str) -> np.ndarray:
     rows = np.asarray(rows)
     if rows.shape != X.shape:
@@ -82,9 +91,10 @@ def _like(rows: Any, X: np.ndarray, who: str) -> np.ndarray:
 class BroughtObject:
     """An object with ``fit``; a copy of it is fitted."""
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any, *, size: int | None = None):
         self.model = copy.deepcopy(model)
         self.name = type(model).__name__
+        self.size = size
 
     def fit(self, X):
         """Fit the copy on rows `X` (n, d)."""
@@ -95,7 +105,23 @@ class BroughtObject:
                 f"`fit` of {self.name} failed: {type(error).__name__}: {error}.",
                 hint="It is called with an array of shape (n_rows, n_columns), float64.",
             ) from error
+        if self.size is not None and not hasattr(self.model, "reconstruct"):
+            self._require_size(X)
         return self
+
+    def _require_size(self, X):
+        """Refuse a larger code than PCA gets: what comes out of `transform` can be counted."""
+        try:
+            shape = np.shape(self.model.transform(_own(X[:2])))
+        except Exception:
+            return  # what is wrong with it shows, with its reason, when rows are reconstructed
+        found = int(np.prod(shape[1:]))
+        if found > self.size:
+            raise StudyError(
+                f"The codes of {self.name} have {found} numbers, PCA's have {self.size}.",
+                hint=f"Give both the same size: --code-size {found} (`code_size={found}` in "
+                f"Python), or a {self.name} with {self.size}.",
+            )
 
     def reconstruct(self, X):
         """Return rows like `X`, coded and decoded."""
@@ -159,8 +185,9 @@ class BroughtRows:
     only_test = True
     name = "Brought rows"
 
-    def __init__(self, rows: Any):
+    def __init__(self, rows: Any, *, size: int | None = None):
         self.rows = read_table(rows).X if isinstance(rows, str | Path) else np.asarray(rows)
+        self.size = size
 
     def fit(self, X):
         """Fit nothing."""
@@ -169,7 +196,14 @@ class BroughtRows:
 
     def reconstruct(self, X):
         """Return the rows, if they can be those of `X`."""
-        return _like(self.rows, X, "the file of reconstructed rows")
+        rows = _like(self.rows, X, "the file of reconstructed rows")
+        if self.size is not None and np.array_equal(rows, X) and _readings(X) > self.size:
+            raise StudyError(
+                "The rows that were brought are the test rows themselves, to the last digit: no "
+                f"code of {self.size} numbers was in between.",
+                hint="Bring the rows as they come out of the decoder.",
+            )
+        return rows
 
     def settings(self):
         """Return nothing."""

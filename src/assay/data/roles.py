@@ -41,6 +41,7 @@ def find_roles(raw, columns, drop, label, time, group, kind):
     for role, wanted in (("label", label), ("time", time), ("group", group), ("kind", kind)):
         if wanted is not None:
             special[role] = find(wanted)[0]
+    _require_apart(raw, special)
     asked = find(columns) if columns is not None else None
     if label is None and raw.label is not None:
         position = raw.names.index(raw.label)
@@ -63,6 +64,21 @@ def find_roles(raw, columns, drop, label, time, group, kind):
             "kind or drop.",
         )
     return special, candidates
+
+
+def _require_apart(raw, special):
+    """Refuse one column as label, time and group; a label may name the kinds of anomaly too."""
+    roles = {}
+    for role in ("label", "time", "group"):
+        if role in special:
+            roles.setdefault(special[role], []).append(role)
+    for position, named in roles.items():
+        if len(named) > 1:
+            raise DataError(
+                f"{raw.where()}: column '{raw.names[position]}' is named as "
+                f"{' and as '.join(named)}.",
+                hint="Name another column for one of them, or leave it out.",
+            )
 
 
 def chosen_rows(rows, raw):
