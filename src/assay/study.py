@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from assay import __version__
 from assay.checks import Check, run_checks
 from assay.errors import AssayError, StudyError
@@ -271,6 +273,14 @@ def checkpointed(estimator: Any, X: Any, checkpoint: Path | None) -> None:
         estimator.fit(X, checkpoint=checkpoint)
     else:
         estimator.fit(X)
+
+
+def curve_of(estimator) -> dict[str, np.ndarray]:
+    """Return the loss curve that a network keeps, as the figures want it."""
+    history = getattr(estimator, "history_", None)
+    if not history or len(history.get("step", ())) == 0:
+        return {}
+    return {f"history_{key}": np.asarray(history[key]) for key in history}
 
 
 def _versions() -> dict[str, str]:

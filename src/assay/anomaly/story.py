@@ -9,7 +9,7 @@ from assay.anomaly.feeds import Feed
 from assay.anomaly.inputs import Inputs
 from assay.anomaly.judging import Scored, by_kind
 from assay.result import Gain, MetricInfo
-from assay.study import Parts, Story
+from assay.study import Parts, Story, curve_of
 
 _NOT_THE_OPERATING_POINT = (
     "AUC and average precision average over thresholds that nobody runs; what a plant gets are "
@@ -104,7 +104,7 @@ def _arrays(
     if best is not None:
         arrays["best_score"] = best.judged.test
         arrays["best_threshold"] = best.judged.threshold.value
-    return arrays | _blame(inputs, parts, test, judged) | _curve(first.trained.estimator)
+    return arrays | _blame(inputs, parts, test, judged) | curve_of(first.trained.estimator)
 
 
 def _blame(inputs: Inputs, parts: Parts, test: Feed, judged: Any) -> dict[str, Any]:
@@ -126,13 +126,6 @@ def _blame(inputs: Inputs, parts: Parts, test: Feed, judged: Any) -> dict[str, A
         "column_alarm": shares(test.X[alarms]),
         "column_normal": shares(parts.validation.X[:_MOST_DRAWN]),
     }
-
-
-def _curve(estimator: Any) -> dict[str, np.ndarray]:
-    history = getattr(estimator, "history_", None)
-    if not history or len(history.get("step", ())) == 0:
-        return {}
-    return {f"history_{key}": np.asarray(history[key]) for key in history}
 
 
 def sentence(word: str, said: str, told: dict[str, Any], rate: float) -> str:

@@ -28,6 +28,7 @@ from assay.study import (
     Trained,
     checkpointed,
     configured,
+    curve_of,
 )
 from assay.units import block_ids, block_length, codes, correlation_time
 from assay.verdict import paired_gain
@@ -289,11 +290,3 @@ def _unit(test: Table) -> str:
     if test.groups is not None and len(np.unique(test.groups)) > 1:
         return "group"
     return "block" if test.times is not None else "row"
-
-
-def curve_of(estimator) -> dict[str, np.ndarray]:
-    """Return the loss curve that a network keeps, as the figures want it."""
-    history = getattr(estimator, "history_", None)
-    if not history or len(history.get("step", ())) == 0:
-        return {}
-    return {f"history_{key}": np.asarray(history[key]) for key in history}
