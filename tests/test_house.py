@@ -13,6 +13,7 @@ SOURCE = ROOT / "src" / "assay"
 NEEDS = ("anomaly", "compress", "surrogate")
 OUTSIDE = ("cli", "report", "labs", "__main__")
 CORE = (
+    "estimators",
     "study",
     "checks",
     "verdict",

@@ -12,7 +12,8 @@ from assay.anomaly.denoising import DenoisingDetector
 from assay.anomaly.forecast import ForecastDetector
 from assay.data import read_table
 from assay.errors import DataError, StudyError, did_you_mean
-from assay.study import Method, configured
+from assay.estimators import configured
+from assay.study import Method
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,9 +19,10 @@ from assay.anomaly.story import sentence, story
 from assay.anomaly.threshold import conformal_threshold
 from assay.anomaly.view import AnomalyView, Judged
 from assay.data import profile
+from assay.estimators import checkpointed, configured
 from assay.result import Part, SplitSummary
 from assay.sealed import SealedTest
-from assay.study import AbstractNeed, Comparison, Method, Parts, checkpointed, configured
+from assay.study import AbstractNeed, Comparison, Method, Parts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ import numpy as np
 from assay.anomaly.feeds import Feed
 from assay.anomaly.inputs import Inputs
 from assay.anomaly.judging import Scored, by_kind
+from assay.estimators import curve_of
 from assay.result import Gain, MetricInfo
-from assay.study import Parts, Story, curve_of
+from assay.study import Parts, Story
 
 _NOT_THE_OPERATING_POINT = (
     "AUC and average precision average over thresholds that nobody runs; what a plant gets are "

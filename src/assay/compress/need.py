@@ -17,19 +17,10 @@ from assay.compress.inputs import Reading, Split, require_rows, split
 from assay.compress.view import CompressView
 from assay.data import Scaler, Table, profile
 from assay.errors import StudyError
+from assay.estimators import checkpointed, configured, curve_of
 from assay.result import Contender, Cost, MetricInfo, Part, SplitSummary
 from assay.sealed import SealedTest
-from assay.study import (
-    AbstractNeed,
-    Comparison,
-    Method,
-    Parts,
-    Story,
-    Trained,
-    checkpointed,
-    configured,
-    curve_of,
-)
+from assay.study import AbstractNeed, Comparison, Method, Parts, Story, Trained
 from assay.units import block_ids, block_length, codes, correlation_time
 from assay.verdict import paired_gain
 
