@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError, StudyError
-from assay.splits import block_holdout, group_holdout, holdout, stratified
+from assay.splits import block_holdout, group_holdout, holdout, holdout_of, stratified
 
 
 def parts_of(split, n, *, complete=True):
@@ -115,3 +115,8 @@ def test_refusals():
         block_holdout(100, 0.25, 4, -1, 0)
     with pytest.raises(DataError, match="labels"):
         stratified(np.zeros((4, 2)), 0.5, 0)
+
+
+def test_copies_of_a_single_row_cannot_be_split():
+    with pytest.raises(StudyError, match="All 5 rows are copies of one row"):
+        holdout_of(np.zeros(5, dtype=int), 5, 0.5, 0)

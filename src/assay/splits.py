@@ -96,7 +96,14 @@ def copies(X) -> np.ndarray | None:
 
 def holdout_of(same: np.ndarray | None, n: int, fraction: float, seed: int) -> Split:
     """Split rows at random, with those that share an id of `same` (see `copies`) on one side."""
-    return holdout(n, fraction, seed) if same is None else group_holdout(same, fraction, seed)
+    if same is None:
+        return holdout(n, fraction, seed)
+    if same.max() == same.min():
+        raise StudyError(
+            f"All {n} rows are copies of one row: no two parts of them would differ.",
+            hint="Look at what wrote the file, and give rows that were measured one by one.",
+        )
+    return group_holdout(same, fraction, seed)
 
 
 def stratified(labels, fraction: float, seed: int) -> Split:
