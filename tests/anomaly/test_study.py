@@ -8,9 +8,11 @@ import pytest
 
 from assay.anomaly import AnomalyStudy
 from assay.anomaly.baselines import BASELINES
+from assay.anomaly.feeds import blocks_of, feed
 from assay.anomaly.figures import time_unit
 from assay.anomaly.inputs import Reading
 from assay.anomaly.pooled import run_files
+from assay.data import read_table
 from assay.errors import DataError, StudyError
 from assay.report import figures, html
 
@@ -311,3 +313,22 @@ def test_the_title_counts_in_words_that_agree():
     rows = np.random.default_rng(1).normal(size=(1500, 1))
     result = AnomalyStudy(rows, rows[:1200] + 0.01, candidate=distance).run()
     assert result.title.endswith("1,200 rows without labels, 1 column")
+
+
+def test_copies_of_test_rows_are_no_new_evidence(rng):
+    normal, test, labels = tables(rng, n=5000, n_test=120, faults=40, shift=1.0)
+    few = BASELINES[3:5]
+
+    def gain(times):
+        rows, marks = np.repeat(test, times, axis=0), np.repeat(labels, times)
+        study = AnomalyStudy(normal, rows, marks, candidate=lambda X: X.max(axis=1), baselines=few)
+        return study.run().gain
+
+    once, often = gain(1), gain(10)
+    assert often.estimate == pytest.approx(once.estimate)
+    assert often.high - often.low > 0.8 * (once.high - once.low)
+
+
+def test_readings_on_a_coarse_grid_are_rows_of_their_own(rng):
+    part = feed(read_table(rng.integers(0, 3, size=(200, 2))), window=None, step=1, what="rows")
+    assert len(np.unique(blocks_of(part, None))) == 200

@@ -67,3 +67,18 @@ def test_states_may_come_back_without_a_loss():
     states = (np.random.default_rng(1).random((60, 3)) < 0.5) * 1.0
     result = CompressStudy(states, states[::-1], code_size=1, candidate=states[::-1]).run(seeds=1)
     assert next(iter(result.candidate.metrics.values())) == 0.0
+
+
+def test_copies_of_test_rows_are_no_new_evidence():
+    rng = np.random.default_rng(2)
+    fit, test = rng.normal(size=(200, 3)), rng.normal(size=(30, 3))
+
+    def result(times):
+        rows = np.repeat(test, times, axis=0)
+        return CompressStudy(fit, rows, code_size=1, candidate=lambda X: 0.1 * X).run(seeds=1)
+
+    once, often = result(1), result(20)
+    assert often.gain.estimate == pytest.approx(once.gain.estimate)
+    assert often.gain.high - often.gain.low > 0.8 * (once.gain.high - once.gain.low)
+    (low, high), (low_often, high_often) = (r.candidate.intervals["mse"] for r in (once, often))
+    assert high_often - low_often > 0.8 * (high - low)

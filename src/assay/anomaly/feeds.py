@@ -1,6 +1,7 @@
 """What detectors see of each part: rows or windows, with what belongs to them beside."""
 
 import dataclasses
+import functools
 
 import numpy as np
 from scipy import stats
@@ -39,6 +40,11 @@ class Feed:
 
     def __len__(self):
         return len(self.X)
+
+    @functools.cached_property
+    def copies(self) -> np.ndarray | None:
+        """Return an id per row, equal for copies, or None where no rows were copied."""
+        return copies(self.X)
 
 
 def feed(table: Table, *, window: int | None, step: int, what: str) -> Feed:
@@ -169,13 +175,13 @@ def unit_of(part: Feed) -> str:
 def blocks_of(part: Feed, scores: np.ndarray | None) -> np.ndarray:
     """Return an id per row of what is drawn independently.
 
-    Rows each for themselves; groups where there are enough of them; else blocks of a series that
-    are long against the correlation time of the candidate's scores (of the data's first principal
-    column where there are none yet).
+    Rows each for themselves, with their copies; groups where there are enough of them; else blocks
+    of a series that are long against the correlation time of the candidate's scores (of the data's
+    first principal column where there are none yet).
     """
     unit, n = unit_of(part), len(part)
     if unit == "row":
-        return np.arange(n)
+        return np.arange(n) if part.copies is None else part.copies
     if unit == "group":
         return codes(part.groups, n, name="groups")[0]
     starts = codes(part.runs, n, name="runs")[0]

@@ -97,14 +97,12 @@ class AnomalyNeed(AbstractNeed):
 
     def contender(self, test, scored):
         """Sum up one method over its seeds."""
-        blocks = blocks_of(test, scored[0].judged.test) if unit_of(test) != "row" else None
-        return contender(scored, test, blocks)
+        return contender(scored, test, _units(test, scored[0].judged.test))
 
     def compare(self, parts, test, candidate, baselines, seed):
         """Return the gain over the best baseline at the thresholds, where there are labels."""
         if test.labels is None or not test.labels.any() or test.labels.all():
             return Comparison(None)
-        series = unit_of(test) != "row"
         ours = MethodScores(
             candidate[0].judged.name,
             np.array([s.judged.calibration for s in candidate]),
@@ -118,8 +116,8 @@ class AnomalyNeed(AbstractNeed):
             theirs,
             test.labels,
             self.options.rate,
-            units=blocks_of(test, candidate[0].judged.test) if series else None,
-            calibration_units=blocks_of(parts.validation, None) if series else None,
+            units=_units(test, candidate[0].judged.test),
+            calibration_units=_units(parts.validation, None),
             seed=seed,
         )
         return Comparison(gain, gains)
@@ -219,6 +217,13 @@ def _scores(estimator, part: Feed, which: str) -> np.ndarray:
     if hasattr(estimator, "scores_of"):  # scores made elsewhere know their rows, not their columns
         return estimator.scores_of(which, part.rows)
     return estimator.anomaly_score(part.X)
+
+
+def _units(part: Feed, scores: np.ndarray | None) -> np.ndarray | None:
+    """Return what is drawn independently; None where that is each row for itself."""
+    if unit_of(part) == "row" and part.copies is None:
+        return None
+    return blocks_of(part, scores)
 
 
 def _series(part: Feed):

@@ -20,6 +20,7 @@ from assay.errors import StudyError
 from assay.estimators import checkpointed, configured, curve_of
 from assay.result import Contender, Cost, MetricInfo, Part, SplitSummary
 from assay.sealed import SealedTest
+from assay.splits import copies
 from assay.study import AbstractNeed, Comparison, Method, Parts, Story, Trained
 from assay.units import block_ids, block_length, codes, correlation_time
 from assay.verdict import paired_gain
@@ -255,15 +256,26 @@ def _brought(candidate: Any) -> str | None:
 
 
 def _resampled(test: Table) -> tuple[np.ndarray | None, str | None]:
-    """Return what was drawn independently: groups, blocks of time, or (None, None) for rows."""
+    """Return what was drawn independently: groups, blocks of time, or (None, None) for rows.
+
+    Rows that were copied are one row each.
+    """
     unit = _unit(test)
+    if unit == "row":
+        return _copies(test), None
     return (test.groups if unit == "group" else None), ("auto" if unit == "block" else None)
+
+
+def _copies(test: Table) -> np.ndarray | None:
+    same = copies(test.X)
+    return None if same is None or same.min() == same.max() else same
 
 
 def _interval(errors: np.ndarray, test: Table) -> tuple[float, float]:
     """Return the 95 % interval on the mean error, over what was drawn independently."""
     unit, n = _unit(test), len(errors)
-    ids = np.arange(n)
+    same = _copies(test) if unit == "row" else None
+    ids = np.arange(n) if same is None else same
     if unit != "row":
         groups = None if test.groups is None else codes(test.groups, n)[0]
         length = block_length(n, correlation_time(errors, starts=groups))
