@@ -50,8 +50,15 @@ def test_silent_on_principal_components(compress_view, correlated, seed, k):
 @pytest.mark.parametrize("seed", range(5))
 def test_fires_on_a_connection_around_the_code(compress_view, correlated, seed):
     found = run(compress_view, correlated, BroughtFunction(lambda X: 0.9 * X), seed, 2)
-    assert found.outcome == "warn"
+    assert found.outcome == "fail"
     assert "past its code" in found.sentence
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_suspicion_is_a_warning(compress_view, correlated, seed):
+    """It keeps half of every deviation past its code: odd, and no certain copy."""
+    found = run(compress_view, correlated, BroughtFunction(lambda X: 0.5 * X), seed, 2)
+    assert found.outcome == "warn"
 
 
 def test_threshold_is_exact(compress_view, correlated):

@@ -103,3 +103,9 @@ def test_what_cannot_be_done_is_said(data, options, message):
     with pytest.raises((StudyError, DataError), match=message) as caught:
         CompressStudy(data, **options).run(seeds=1)
     assert caught.value.hint
+
+
+def test_a_copy_is_no_compression(rng):
+    result = CompressStudy(curve(rng), code_size=1, candidate=lambda rows: rows).run(seeds=1)
+    assert result.verdict == "invalid"
+    assert {f.code: f.outcome for f in result.findings}["C01"] == "fail"

@@ -24,6 +24,8 @@ from assay.result import Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.study import AbstractNeed, Comparison, Method, Parts
 
+_TRIED = 64  # held-out rows that a fitted detector scores before the test part is opened
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AnomalyNeed(AbstractNeed):
@@ -78,6 +80,9 @@ class AnomalyNeed(AbstractNeed):
     def fit(self, estimator, parts, checkpoint: Path | None):
         """Fit on normal rows; nothing can be ranked without anomalies."""
         checkpointed(estimator, parts.fit.X, checkpoint)
+        if not hasattr(estimator, "scores_of"):
+            # What cannot score must say so now, and not when the test part has been opened.
+            estimator.anomaly_score(parts.validation.X[:_TRIED])
 
     def score(self, trained, parts, test):
         """Score held-out normal rows and the test rows, and set the threshold."""

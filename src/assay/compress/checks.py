@@ -24,6 +24,8 @@ class IdentityMap:
         Noise holds nothing to learn, so that a code of k of d numbers must leave about 1 - k / d
         of its variance, and principal components leave that much [1]_. Half of it is our limit:
         a smooth map with such a code does not get there, a copy is at 0.
+    certain_noise_error : float [-]
+        Below a tenth of it no code of that size can be behind the rows: the study is invalid.
 
     References
     ----------
@@ -32,9 +34,10 @@ class IdentityMap:
 
     code: ClassVar[str] = "C01"
     title: ClassVar[str] = "Identity map"
-    severity: ClassVar[Literal["warn", "fail"]] = "warn"
+    severity: ClassVar[Literal["warn", "fail"]] = "fail"
 
     least_noise_error: float = 0.5
+    certain_noise_error: float = 0.1
 
     def __call__(self, view: CompressView) -> Finding:
         """Reconstruct noise and compare with what a code of this size must lose."""
@@ -70,7 +73,7 @@ class IdentityMap:
             return finding(self, "pass", f"{said}.", measured=noise, threshold=limit)
         return finding(
             self,
-            "warn",
+            "fail" if noise < self.certain_noise_error * must else "warn",
             f"{said}: it copies rows past its code.",
             measured=noise,
             threshold=limit,
