@@ -109,3 +109,29 @@ def test_a_copy_is_no_compression(rng):
     result = CompressStudy(curve(rng), code_size=1, candidate=lambda rows: rows).run(seeds=1)
     assert result.verdict == "invalid"
     assert {f.code: f.outcome for f in result.findings}["C01"] == "fail"
+
+
+def test_a_misspelt_column_to_leave_out_is_refused(rng):
+    X = curve(rng)
+    frame = {"a": X[:, 0], "b": X[:, 1], "speed": X[:, 2]}
+    with pytest.raises(DataError, match="No source has a column 'sped'") as caught:
+        CompressStudy(frame, drop=("sped",))
+    assert "speed" in caught.value.hint
+
+
+def test_a_shuffled_log_is_put_in_order_of_time(rng):
+    X = curve(rng)
+    times = rng.permutation(400).astype(float)
+    frame = {"t": times, "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    result = CompressStudy(frame, code_size=1, time="t", candidate=onto_the_curve).run(seeds=1)
+    assert any("order of time" in note for note in result.data.notes)
+    held = np.sort(np.argsort(np.argsort(times))[result.arrays["row_number"] - 1])
+    assert np.sum(np.diff(held) > 1) < 10  # blocks in time, not in the file
+
+
+def test_rounding_is_no_gain(rng):
+    plane = rng.normal(size=(300, 1)) @ rng.normal(size=(1, 3))
+    result = CompressStudy(plane, code_size=1, candidate=PCA(code_size=1)).run(seeds=1)
+    assert result.candidate.metrics["mse"] == 0.0
+    assert result.gain.estimate == 0.0
+    assert result.verdict != "earned"

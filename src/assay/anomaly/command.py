@@ -125,7 +125,7 @@ def _spans(path: str | None) -> Any:
         return None
     try:
         found = json.loads(Path(path).read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise DataError(
             f"The labelled intervals in {path} cannot be read: {error}.",
             hint='Give JSON such as [["2014-01-27 14:20:00", "2014-01-29 13:15:00"]].',

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from assay.compress.shared_rows import SURE, shared_exactly
-from assay.data import Table, as_labels, concat, read_table
-from assay.errors import DataError, StudyError, did_you_mean
+from assay.data import Table, as_labels, concat, in_order, read_table, require_somewhere
+from assay.errors import DataError, StudyError
 from assay.splits import copies, holdout_of
 
 
@@ -91,23 +91,23 @@ def gather(
     judged_too = test is None
     found = [_read(s, reading, needs_label=judged_too) for s in _listed(normal)]
     if judged_too:
-        _all_there(found, reading)
+        require_somewhere(reading.drop, found)
         found = found if labels is None else _labelled(found, _listed(normal), labels)
-        one = concat([_with_intervals(t, reading) for t in _in_order(found)[0]])
+        one = concat([_with_intervals(t, reading) for t in in_order(found)[0]])
         apart = _tell_apart(one, normal_rows, seed)
         return dataclasses.replace(apart, sources=(_names(found), None, None))
-    found, places = _in_order(found)
+    found, places = in_order(found)
     rows = concat(found)
     tests = [_read(s, reading, needs_label=True, like=rows) for s in _listed(test)]
-    _all_there(found + tests, reading)
+    require_somewhere(reading.drop, found + tests)
     tests = tests if labels is None else _labelled(tests, _listed(test), labels)
-    tests, judged_places = _in_order(tests)
+    tests, judged_places = in_order(tests)
     judged = concat([_with_intervals(table, reading) for table in tests])
     rows, places, notes = _without_faults(rows, places)
     held, held_names = None, None
     if calibration is not None:
         apart = [_read(s, reading, needs_label=False, like=rows) for s in _listed(calibration)]
-        apart, places = _in_order(apart)
+        apart, places = in_order(apart)
         held, places, more = _without_faults(concat(apart), places)
         held_names, notes = _names(apart), notes + more
         _require_unseen(rows, held)
@@ -148,16 +148,6 @@ def _require_unseen(rows: Table, held: Table) -> None:
         )
 
 
-def _all_there(tables: list[Table], reading: Reading) -> None:
-    """Raise DataError where a column to leave out is in none of the sources."""
-    for name in reading.drop:
-        if all(name in table.absent for table in tables):
-            raise DataError(
-                f"No source has a column '{name}' to leave out.",
-                hint=did_you_mean(name, tables[-1].columns),
-            )
-
-
 def _listed(source):
     if (
         isinstance(source, (list, tuple))
@@ -193,40 +183,6 @@ def _read(source: Any, reading: Reading, *, needs_label: bool, like: Table | Non
         kind=reading.kind,
         optional=optional,
     )
-
-
-def _in_order(tables: list[Table]) -> tuple[list[Table], np.ndarray]:
-    """Return each table in the order of time within each group, saying so where that changed it.
-
-    A clock that is set back in autumn gives an hour twice; blocks, windows and delays need order.
-    Beside them: where each row stood before, counted through all tables. Whatever belongs to the
-    rows by its position (labels, scores) must follow them.
-    """
-    ordered, places, start = [], [], 0
-    for table in tables:
-        order = np.arange(table.n_rows)
-        if table.times is not None:
-            whole = order * 0 if table.groups is None else _first_places(table.groups)
-            order = np.lexsort((table.times, whole))
-        moved = int(np.sum(order != np.arange(table.n_rows)))
-        if moved:
-            note = (
-                f"{table.source}: the times go back at some rows; {moved} rows were put in order "
-                "of time."
-            )
-            table = dataclasses.replace(
-                table.take(order), places=np.arange(table.n_rows), notes=(*table.notes, note)
-            )
-        ordered.append(table)
-        places.append(start + order)
-        start += table.n_rows
-    return ordered, np.concatenate(places)
-
-
-def _first_places(groups: np.ndarray) -> np.ndarray:
-    """Return for each row where its group first occurs, so that groups keep their order."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    return first[inverse]
 
 
 def _labelled(tables: list[Table], sources: list[Any], labels: Any) -> list[Table]:

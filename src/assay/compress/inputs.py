@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.data import Table, concat, read_table
+from assay.data import Table, concat, in_order, read_table, require_somewhere
 from assay.errors import StudyError
 from assay.splits import block_holdout, copies, group_holdout, holdout_of
 
@@ -37,11 +37,17 @@ class Split:
 
 
 def read(
-    source: Any, reading: Reading, *, like: Table | None = None
+    source: Any, reading: Reading, *, like: Table | None = None, ordered: bool = True
 ) -> tuple[Table, tuple[str, ...]]:
-    """Read one source or several (then each file is a group); return their names too."""
+    """Read one source or several (then each file is a group); return their names too.
+
+    Rows are put in the order of time unless `ordered` is False: rows reconstructed elsewhere come
+    in the order of the file.
+    """
     listed = source if isinstance(source, (list, tuple)) and _is_several(source) else [source]
     tables = [_read(one, reading, like) for one in listed]
+    require_somewhere(reading.drop, tables if like is None else [*tables, like])
+    tables = in_order(tables)[0] if ordered else tables
     return concat(tables), tuple(dict.fromkeys(table.source for table in tables))
 
 

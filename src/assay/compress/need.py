@@ -33,6 +33,9 @@ METRICS = (
 )
 
 
+ROUNDING = 1e-12  # of the mean row's squared error
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
     """One fitted method on the test rows: error of each row [scaled units squared].
@@ -139,6 +142,8 @@ class CompressNeed(AbstractNeed):
         errors = self._errors(trained.estimator, test.X, scaler)
         spent = time.perf_counter() - start
         floor = float(np.mean(((test.X - parts.fit.X.mean(axis=0)) / scaler.scale) ** 2))
+        # A millionth of the rows' spread is rounding, and a ratio of two roundings says nothing.
+        errors = np.where(errors < ROUNDING * floor, 0.0, errors)
         return Scored(trained, errors, floor, 1e6 * spent / len(errors))
 
     def contender(self, test, scored):

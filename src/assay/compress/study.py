@@ -1,6 +1,9 @@
 """Whether an autoencoder compresses rows better than principal components of the same size."""
 
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from assay.compress.checks import CHECKS
 from assay.compress.inputs import Reading, read
@@ -56,7 +59,11 @@ class CompressStudy:
     ):
         reading = Reading(time, group, as_names(drop), as_names(columns))
         table, names = read(data, reading)
-        given, given_names = (None, None) if test is None else read(test, reading, like=table)
+        given, given_names = None, None
+        if test is not None:
+            # Rows made elsewhere are in the order of the file, which must stay.
+            elsewhere = isinstance(candidate, str | Path | np.ndarray | list)
+            given, given_names = read(test, reading, like=table, ordered=not elsewhere)
         self._need = CompressNeed(
             table=table,
             given=given,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .scaling import Scaler as Scaler
     from .series import Windows as Windows
     from .series import windows as windows
+    from .several import in_order as in_order
+    from .several import require_somewhere as require_somewhere
     from .table import Table as Table
     from .table import concat as concat
 
@@ -28,8 +30,10 @@ _LAZY = {
     "check_same_rows": "boundary",
     "concat": "table",
     "map_rows": "chunks",
+    "in_order": "several",
     "profile": "describe",
     "read_table": "reading",
+    "require_somewhere": "several",
     "windows": "series",
 }
 __all__ = sorted(_LAZY)
