@@ -68,13 +68,13 @@ def test_one_program_per_structure_and_block(caplog):
 
 def test_memory_does_not_grow_with_a_copy_of_the_table():
     net = drawn(MLP, 50, 1, (8,))
-    x = np.zeros((200_000, 50))  # 80 MB of float64
+    x = np.zeros((400_000, 50))  # 160 MB of float64; a float32 copy of it would take 80 MB
     predict(net, x[:70000])
     tracemalloc.start()
     predict(net, x)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 40e6
+    assert peak < 60e6  # three blocks of 13 MB may be on their way at a time
 
 
 def test_errors():
