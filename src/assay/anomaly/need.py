@@ -80,8 +80,9 @@ class AnomalyNeed(AbstractNeed):
     def fit(self, estimator, parts, checkpoint: Path | None):
         """Fit on normal rows; nothing can be ranked without anomalies."""
         checkpointed(estimator, parts.fit.X, checkpoint)
-        if not hasattr(estimator, "scores_of"):
-            # What cannot score must say so now, and not when the test part has been opened.
+        if hasattr(estimator, "unchecked") and not hasattr(estimator, "scores_of"):
+            # What was brought and cannot score must say so now, and not when the test part has
+            # been opened. Ours are not tried: it would compile a program for nothing.
             estimator.anomaly_score(parts.validation.X[:_TRIED])
 
     def score(self, trained, parts, test):
