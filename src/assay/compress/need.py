@@ -129,8 +129,16 @@ class CompressNeed(AbstractNeed):
             return None
         return float(np.mean(self._errors(estimator, parts.validation.X, self._scaler(parts))))
 
+    @functools.cached_property
+    def _last_scaler(self):
+        return {}
+
     def _scaler(self, parts):
-        return Scaler.fit(parts.fit.X, self.scaling)
+        """Return the scaling of the fit part, found once a run: every method asks for it."""
+        held = self._last_scaler
+        if held.get("of") is not parts.fit:
+            held.update(of=parts.fit, scaler=Scaler.fit(parts.fit.X, self.scaling))
+        return held["scaler"]
 
     def _errors(self, estimator, X, scaler):
         return np.mean(((X - estimator.reconstruct(X)) / scaler.scale) ** 2, axis=1)
