@@ -19,20 +19,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AssayError, ModelError, did_you_mean
-
-# (family, "module:Class"). A class has `to_saved() -> (config, arrays)` and the class method
-# `from_saved(config, arrays)`; the module is imported only when such a model is loaded.
-FAMILIES: tuple[tuple[str, str], ...] = (
-    ("compress.autoencoder", "assay.compress.autoencoder:Autoencoder"),
-    ("anomaly.autoencoder", "assay.anomaly.autoencoder:AutoencoderDetector"),
-    ("anomaly.denoising", "assay.anomaly.denoising:DenoisingDetector"),
-    ("anomaly.forecast", "assay.anomaly.forecast:ForecastDetector"),
-    ("surrogate.mlp", "assay.surrogate.mlp:MLPSurrogate"),
-    ("surrogate.resnet", "assay.surrogate.resnet:ResNetSurrogate"),
-    ("surrogate.ensemble", "assay.surrogate.ensemble:DeepEnsemble"),
-    ("surrogate.gp", "assay.surrogate.gp:GaussianProcess"),
-    ("surrogate.pca_outputs", "assay.surrogate.outputs:PCAOutputs"),
-)
+from assay.families import FAMILIES
 
 JSON_NAME, WEIGHTS_NAME = "model.json", "weights.safetensors"
 FORMAT = 1

@@ -11,8 +11,8 @@ from assay.anomaly.row_norm import RowNorm
 from assay.checks import NotApplicable
 from assay.compress.autoencoder import Autoencoder
 from assay.compress.baselines import PCA
-from assay.compress.symptoms import copy_errors
 from assay.errors import StudyError
+from assay.symptoms import copy_errors
 
 CHECK = IdentityDetector()
 

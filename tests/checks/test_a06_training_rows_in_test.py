@@ -7,7 +7,7 @@ import pytest
 
 from assay.anomaly.checks import TrainingRowsInTest
 from assay.anomaly.row_norm import RowNorm
-from assay.compress.shared_rows import shared_exactly
+from assay.shared_rows import shared_exactly
 
 CHECK = TrainingRowsInTest()
 

@@ -10,8 +10,8 @@ from assay.anomaly.row_norm import RowNorm
 from assay.anomaly.view import Judged
 from assay.checks import NotApplicable
 from assay.compress.autoencoder import Autoencoder
-from assay.compress.training_end import late_fall
 from assay.train import FitStatus
+from assay.training_end import late_fall
 
 CHECK = TrainingNotFinished()
 

@@ -13,9 +13,9 @@ from assay.anomaly.separation import small_group
 from assay.anomaly.threshold import Threshold
 from assay.anomaly.view import AnomalyView, Judged
 from assay.checks import NotApplicable, finding
-from assay.compress.shared_rows import LIKELY, SURE, leak_finding
-from assay.compress.symptoms import MOST_ROWS, percent, some
 from assay.result import Finding
+from assay.shared_rows import LIKELY, SURE, leak_finding
+from assay.symptoms import MOST_ROWS, percent, some
 
 
 @dataclasses.dataclass(frozen=True)

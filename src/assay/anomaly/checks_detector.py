@@ -12,11 +12,11 @@ from assay.anomaly.ranking import auc_difference
 from assay.anomaly.row_norm import RowNorm
 from assay.anomaly.view import AnomalyView
 from assay.checks import NotApplicable, finding
-from assay.compress.symptoms import MOST_ROWS, copy_errors, percent, some, some_of
-from assay.compress.training_end import LateFall, training_finding
 from assay.errors import AssayError
 from assay.fingerprint import row_hashes
 from assay.result import Finding
+from assay.symptoms import MOST_ROWS, copy_errors, percent, some, some_of
+from assay.training_end import LateFall, training_finding
 
 
 @dataclasses.dataclass(frozen=True)

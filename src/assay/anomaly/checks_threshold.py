@@ -11,8 +11,8 @@ from assay.anomaly.metrics import auc, rate
 from assay.anomaly.threshold import minimum_rows
 from assay.anomaly.view import AnomalyView, Judged
 from assay.checks import NotApplicable, finding
-from assay.compress.symptoms import percent
 from assay.result import Finding
+from assay.symptoms import percent
 
 
 def need_labels(view: AnomalyView) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.compress.shared_rows import SURE, shared_exactly
 from assay.data import Table, as_labels, concat, in_order, read_table, require_somewhere
 from assay.errors import DataError, StudyError
+from assay.shared_rows import SURE, shared_exactly
 from assay.splits import copies, holdout_of
 
 

@@ -22,7 +22,7 @@ import dataclasses
 import numpy as np
 from scipy import stats
 
-from assay.compress.symptoms import some_of, spread_of
+from assay.symptoms import some_of, spread_of
 
 # Distances between 2,000 rows are four million numbers: 0.1 s.
 MOST_ROWS = 2_000

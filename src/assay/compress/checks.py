@@ -6,11 +6,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from assay.checks import NotApplicable, finding
-from assay.compress.shared_rows import leak_finding
-from assay.compress.symptoms import MOST_ROWS, copy_errors, percent, some
-from assay.compress.training_end import LateFall, training_finding
 from assay.compress.view import CompressView
 from assay.result import Finding
+from assay.shared_rows import leak_finding
+from assay.symptoms import MOST_ROWS, copy_errors, percent, some
+from assay.training_end import LateFall, training_finding
 from assay.verdict import paired_gain
 
 

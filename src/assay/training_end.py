@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from assay.checks import Check, NotApplicable, finding
-from assay.compress.symptoms import percent
 from assay.result import Finding
+from assay.symptoms import percent
 from assay.train import FitStatus
 
 # A fall smaller than this many times the scatter of the loss curve is no fall.

@@ -8,10 +8,10 @@ from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 
 from assay.checks import Check, finding
-from assay.compress.symptoms import MOST_ROWS, percent, some, some_of, spread_of
 from assay.fingerprint import row_hashes
 from assay.leaks import leaks
 from assay.result import Finding
+from assay.symptoms import MOST_ROWS, percent, some, some_of, spread_of
 
 # Test rows to look for near duplicates of: 1 % of leaked ones shows with certainty.
 MOST_SEARCHED = 1_000
