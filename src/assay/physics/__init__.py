@@ -1,0 +1,38 @@
+"""Physics: an equation written once, a network for it, and the solver that it must beat."""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.physics.conditions import Boundary as Boundary
+    from assay.physics.conditions import Face as Face
+    from assay.physics.conditions import Initial as Initial
+    from assay.physics.conditions import Measured as Measured
+    from assay.physics.conditions import Periodic as Periodic
+    from assay.physics.conditions import Unknown as Unknown
+    from assay.physics.conditions import UnknownField as UnknownField
+    from assay.physics.problem import Problem as Problem
+
+_LAZY = {
+    "Boundary": "conditions",
+    "Face": "conditions",
+    "Initial": "conditions",
+    "Measured": "conditions",
+    "Periodic": "conditions",
+    "Problem": "problem",
+    "Unknown": "conditions",
+    "UnknownField": "conditions",
+}
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+        globals()[name] = value  # later look-ups are free
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__

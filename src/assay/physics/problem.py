@@ -1,0 +1,259 @@
+"""The declaration: an equation, a box, conditions, readings. Network and solver both read it."""
+
+import dataclasses
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from assay.errors import StudyError, did_you_mean
+from assay.physics.conditions import Measured, Unknown, UnknownField
+from assay.physics.faces import faces_of
+from assay.physics.space import Key, Point, Space, canonical
+from assay.physics.tracing import require_effect, seen_by
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Problem:
+    """An ordinary or partial differential equation with its conditions and readings.
+
+    The equation is a function of the *values* at a point and never sees a network, so that the
+    same declaration drives the network and the classical solver.
+
+    Parameters
+    ----------
+    equation : function, or tuple of functions
+        ``equation(d)`` returns what shall be zero: one number for each field (a tuple for several).
+        ``d.u``, ``d.u_t``, ``d.u_xx``, ``d.x``, ``d.nu`` are scalars; functions are `jax.numpy`'s.
+    box : dict of str to (low, high) [units of the variables]
+        One to three variables.
+    fields : str or tuple of str
+    conditions : tuple
+        `Initial`, `Boundary`, `Face` and `Periodic`.
+    parameters : dict of str to float or Unknown
+        Known numbers, and those to be found.
+    coefficients : dict of str to UnknownField
+        Coefficients that vary and are to be found.
+    readings : tuple of Measured
+    exact : function, optional
+        Of the variables by name; returns the field (a tuple for several), with `numpy` functions.
+        Where it is known, errors are against it, and no method sees it.
+    units : dict of str to str
+        Of variables, fields and parameters, for the report.
+    time : str or None
+        Which variable is time; ``"t"`` where there is one.
+    name : str
+        For the report.
+
+    Attributes
+    ----------
+    space : Space
+    keys : tuple of Key
+        The derivatives that the equation contains.
+    faces : tuple of Bound
+        All conditions in one form; `periodic` holds the periodic variables.
+
+    Raises
+    ------
+    StudyError
+        If the declaration cannot be right; says where, and what would be.
+
+    Examples
+    --------
+    >>> from assay.physics.conditions import Initial
+    >>> decay = Problem(
+    ...     lambda d: d.u_t + d.k * d.u, {"t": (0.0, 2.0)}, conditions=(Initial("u", 1.0),),
+    ...     parameters={"k": 3.0},
+    ... )
+    >>> float(decay.residual({("u", (0,)): 1.0, ("u", (1,)): -3.0}, {"t": 0.5}, decay.known)[0])
+    0.0
+    """
+
+    equation: Callable | tuple[Callable, ...]
+    box: dict[str, tuple[float, float]]
+    fields: str | tuple[str, ...] = ("u",)
+    conditions: tuple[Any, ...] = ()
+    parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
+    coefficients: dict[str, UnknownField] = dataclasses.field(default_factory=dict)
+    readings: tuple[Measured, ...] = ()
+    exact: Callable | None = None
+    units: dict[str, str] = dataclasses.field(default_factory=dict)
+    time: str | None = "t"
+    name: str = "equation"
+
+    def __post_init__(self):
+        put = functools.partial(object.__setattr__, self)
+        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
+        put("conditions", _tuple(self.conditions))
+        put("readings", _tuple(self.readings))
+        put("box", _checked_box(self.box))
+        _require_kinds(self)
+        names = (*self.fields, *self.coefficients)
+        put("space", Space(tuple(self.box), names, tuple(self.parameters)))
+        if self.time not in self.box:
+            if self.time not in (None, "t"):
+                raise StudyError(
+                    f"`time` is {self.time!r}, which is no variable of the box.",
+                    hint=did_you_mean(str(self.time), self.box),
+                )
+            put("time", None)
+        equations = self.equation if isinstance(self.equation, tuple) else (self.equation,)
+        seen, count = seen_by(equations, self.space, "the equation")
+        put("n_equations", count)
+        put("keys", canonical(key for key in seen if not isinstance(key, str)))
+        faces, periodic = faces_of(self)
+        put("faces", faces)
+        put("periodic", periodic)
+        _require_whole(self)
+        _require_readings(self)
+        require_effect(self)
+
+    @property
+    def known(self) -> dict[str, float]:
+        """The parameters: known ones at their value, unknown ones where the search starts."""
+        return {
+            name: float(p.start if isinstance(p, Unknown) else p)
+            for name, p in self.parameters.items()
+        }
+
+    @property
+    def unknown(self) -> dict[str, Unknown]:
+        """The parameters to be found."""
+        return {name: p for name, p in self.parameters.items() if isinstance(p, Unknown)}
+
+    @property
+    def order_in_time(self) -> dict[str, int]:
+        """The highest derivative in time of each field; 0 where there is no time."""
+        return {field: self.highest(field, self.time) for field in self.fields}
+
+    def highest(self, field: str, variable: str | None) -> int:
+        """Return the highest derivative of a field in a variable that the equation contains."""
+        if variable is None:
+            return 0
+        place = self.space.variables.index(variable)
+        return max((orders[place] for name, orders in self.keys if name == field), default=0)
+
+    def residual(self, derivatives: dict[Key, Any], place: dict, parameters: dict) -> Any:
+        """Return the residual of each equation at one point: shape (n_equations,).
+
+        Parameters
+        ----------
+        derivatives : dict of Key to scalar
+            At least those in `keys`.
+        place : dict of str to scalar
+            The variables.
+        parameters : dict of str to scalar
+        """
+        import jax.numpy as jnp
+
+        point = Point(self.space, derivatives, {**place, **parameters})
+        equations = self.equation if isinstance(self.equation, tuple) else (self.equation,)
+        found = []
+        for equation in equations:
+            value = equation(point)
+            found += list(value) if isinstance(value, tuple | list) else [value]
+        return jnp.stack([jnp.asarray(value, dtype=jnp.result_type(float)) for value in found])
+
+    def exact_at(self, points: np.ndarray) -> np.ndarray:
+        """Return the exact fields (n, n_fields) at points (n, n_variables), in float64."""
+        if self.exact is None:
+            raise StudyError("This problem has no exact solution.", hint="Declare it: exact=...")
+        names = tuple(inspect.signature(self.exact).parameters)
+        columns = {name: points[:, i] for i, name in enumerate(self.space.variables)}
+        value = self.exact(**{name: columns[name] for name in names})
+        values = value if isinstance(value, tuple) else (value,)
+        rows = [np.broadcast_to(np.asarray(v, np.float64), len(points)) for v in values]
+        return np.stack(rows, axis=1)
+
+    def replace(self, **changes: Any) -> "Problem":
+        """Return the problem with some of its parts changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def _tuple(value):
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _checked_box(box):
+    if not isinstance(box, dict) or not box:
+        raise StudyError("`box` must be a dictionary of ranges.", hint="{'t': (0.0, 1.0)}")
+    checked = {}
+    for name, ends in box.items():
+        try:
+            low, high = (float(end) for end in ends)
+        except (TypeError, ValueError):
+            low, high = math.nan, math.nan
+        if not -math.inf < low < high < math.inf:
+            raise StudyError(
+                f"The range of {name!r} must rise from one number to another, got {ends!r}.",
+                hint="Give (low, high), both finite.",
+            )
+        checked[name] = (low, high)
+    return checked
+
+
+def _require_kinds(problem):
+    for name, value in problem.parameters.items():
+        if isinstance(value, Unknown):
+            continue
+        try:
+            fine = math.isfinite(float(value))
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise StudyError(
+                f"The parameter {name!r} must be a finite number or Unknown, got {value!r}.",
+                hint="A coefficient that varies in space goes into the equation, or into "
+                "`coefficients`.",
+            )
+    for name, value in problem.coefficients.items():
+        if not isinstance(value, UnknownField):
+            raise StudyError(f"The coefficient {name!r} must be an UnknownField, got {value!r}.")
+        for variable in value.of:
+            if variable not in problem.box:
+                raise StudyError(
+                    f"The coefficient {name!r} depends on {variable!r}, which is no variable.",
+                    hint=did_you_mean(variable, problem.box),
+                )
+
+
+def _require_whole(problem):
+    """Require one equation a field, and each field in some equation."""
+    if problem.n_equations != len(problem.fields):
+        raise StudyError(
+            f"{len(problem.fields)} fields need as many equations, got {problem.n_equations}.",
+            hint="Return a tuple with one residual for each field.",
+        )
+    present = {field for field, _ in problem.keys}
+    for field in (*problem.fields, *problem.coefficients):
+        if field not in present:
+            raise StudyError(
+                f"The equation does not contain the field {field!r}: any function would solve it.",
+                hint=f"Use d.{field} or a derivative of it in the equation.",
+            )
+
+
+def _require_readings(problem):
+    for reading in problem.readings:
+        if not isinstance(reading, Measured):
+            raise StudyError(f"Readings must be Measured(...), got {reading!r}.")
+        problem.space.key(reading.name)
+        for name in problem.box:
+            if name not in reading.at:
+                raise StudyError(
+                    f"Readings of {reading.name} do not say at which {name!r}.",
+                    hint=f"Measured(..., at={{{name!r}: array, ...}})",
+                )
+            low, high = problem.box[name]
+            slack = 1e-9 * (high - low)
+            outside = (reading.at[name] < low - slack) | (reading.at[name] > high + slack)
+            if outside.any():
+                row = int(np.argmax(outside))
+                raise StudyError(
+                    f"Reading {row} of {reading.name} is at {name} = {reading.at[name][row]:g}, "
+                    f"outside the box ({low:g} to {high:g}).",
+                    hint="Enlarge the box, or take the reading out; look at its units.",
+                )
