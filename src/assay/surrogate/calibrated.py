@@ -1,0 +1,260 @@
+"""Any surrogate with intervals that were tried on runs it did not see."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+
+from assay.data import as_matrix
+from assay.errors import ModelError, StudyError
+from assay.models import rebuild, save_model
+from assay.surrogate.conformal import Conformal, cross_errors, fit_conformal
+from assay.surrogate.network import check_runs
+from assay.surrogate.spread import has_spread, predict_with_spread
+
+
+class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    """A surrogate that comes with conformal intervals.
+
+    The model is fitted once more for each fold, to see its errors on runs that it did not learn
+    from; then on all runs. Since the folds' models learn from fewer runs, the intervals are rather
+    too wide than too narrow. They hold on average over inputs like those of the runs, not at each
+    input, and not outside the validity domain.
+
+    Parameters
+    ----------
+    model : estimator
+        ``fit(X, Y)`` and ``predict(X)``. Where ``predict(X, return_std=True)`` gives a standard
+        deviation, the intervals are wide where that is.
+    folds : int >= 2, default 5
+    level : float in (0, 1), default 0.95
+        Share of further runs that are to fall inside, output by output.
+    random_state : int, default 0
+        Of the folds.
+
+    Attributes
+    ----------
+    model_ : estimator
+        Fitted on all runs.
+    conformal_ : Conformal
+    n_features_in_, n_outputs_ : int
+    domain_ : Domain
+        The model's, if it has one.
+    status_ : str
+        The model's, and how many runs the intervals were learned from.
+
+    Examples
+    --------
+    >>> from assay.surrogate import GaussianProcess
+    >>> X = np.random.default_rng(0).uniform(0.0, 6.0, (60, 1))
+    >>> model = CalibratedSurrogate(GaussianProcess(starts=1)).fit(X, np.sin(X[:, 0]))
+    >>> mean, (low, high) = model.predict([[2.5]], return_interval=True)
+    >>> bool(low[0] < np.sin(2.5) < high[0])
+    True
+    """
+
+    name: ClassVar[str] = "Calibrated surrogate"
+    about: ClassVar[str] = "A surrogate with conformal intervals."
+    family: ClassVar[str] = "surrogate.calibrated"
+
+    def __init__(self, model, *, folds=5, level=0.95, random_state=0):
+        self.model = model
+        self.folds = folds
+        self.level = level
+        self.random_state = random_state
+
+    def fit(self, X, Y):
+        """Learn the model from all runs, and its intervals from the errors between folds.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), n >= 4 [units of the inputs]
+        Y : array of shape (n, m) or (n,) [units of the outputs]
+
+        Raises
+        ------
+        DataError, StudyError
+            As the model's `fit` does; StudyError if `folds` or `level` is out of range.
+        """
+        X, Y, self.one_output_ = check_runs(X, Y)
+        errors, spread = cross_errors(
+            lambda: clone(self.model), X, Y, folds=self.folds, seed=self.random_state
+        )
+        self.conformal_ = fit_conformal(errors, spread, level=self.level)
+        self.model_ = clone(self.model).fit(X, Y)
+        return self._take_over()
+
+    @classmethod
+    def of(cls, model, conformal: Conformal) -> "CalibratedSurrogate":
+        """Return a fitted model with intervals that were learned elsewhere; nothing is refitted.
+
+        Parameters
+        ----------
+        model : fitted estimator
+        conformal : Conformal
+            From errors of such a model on runs that it did not see.
+
+        Raises
+        ------
+        StudyError
+            If the intervals scale a spread that the model does not have.
+        """
+        if conformal.scaled and not has_spread(model):
+            raise StudyError(
+                f"The intervals scale a spread, and a {type(model).__name__} has none.",
+                hint="Learn the intervals without a spread: fit_conformal(errors).",
+            )
+        if len(conformal.floor) != getattr(model, "n_outputs_", len(conformal.floor)):
+            raise StudyError(
+                f"The intervals are of {len(conformal.floor)} outputs, the model has "
+                f"{model.n_outputs_}.",
+                hint="Learn the intervals from errors of this model.",
+            )
+        made = cls(model, level=conformal.level)
+        made.model_, made.conformal_ = model, conformal
+        made.one_output_ = bool(getattr(model, "one_output_", False))
+        return made._take_over()
+
+    def predict(self, X, *, return_interval=False, return_std=False, return_valid=False):
+        """Return the outputs (n, m), or (n,) if `Y` was (n,) [units of the outputs].
+
+        Parameters
+        ----------
+        X : array of shape (n, d) [units of the inputs]
+        return_interval : bool, default False
+            Also return the pair (low, high), each of the outputs' shape; infinite if there were
+            too few runs for the level.
+        return_std : bool, default False
+            Also return the standard deviation of a normal distribution with the same interval.
+        return_valid : bool, default False
+            Also return which rows are inside the model's validity domain: (n,) bool.
+
+        Returns
+        -------
+        array, or tuple of mean, (low, high), std and valid, as far as they are asked for
+
+        Raises
+        ------
+        StudyError
+            If the model has no validity domain and one is asked for.
+        """
+        mean, half = self._both(X)
+        shaped = self._shaped(mean)
+        out = [shaped]
+        if return_interval:
+            width = self._shaped(half)
+            out.append((shaped - width, shaped + width))
+        if return_std:
+            from scipy.special import ndtri
+
+            out.append(self._shaped(half / ndtri(0.5 + 0.5 * self.conformal_.level)))
+        if return_valid:
+            out.append(self._valid(X))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def half_width(self, X) -> np.ndarray:
+        """Return the half widths of the intervals: (n, m), or (n,) if `Y` was (n,)."""
+        return self._shaped(self._both(X)[1])
+
+    @property
+    def domain_(self):
+        """The model's validity domain."""
+        return self.model_.domain_
+
+    @property
+    def n_parameters_(self):
+        """Parameters of the model; None where it does not count them."""
+        return getattr(self.model_, "n_parameters_", None)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was used, as plain values."""
+        inner = getattr(self.model_, "settings", None)
+        used = {"level": self.conformal_.level, "calibration_runs": self.conformal_.n}
+        return used | {"folds": self.folds} | ({"model": inner()} if inner else {})
+
+    def save(self, folder) -> Path:
+        """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
+        config, arrays = self.to_saved()
+        return save_model(folder, family=self.family, config=config, arrays=arrays)
+
+    def to_saved(self):
+        """Return (config, arrays) for `assay.models.save_model`."""
+        self._require_fit()
+        if not hasattr(self.model_, "to_saved"):
+            raise ModelError(
+                f"A {type(self.model_).__name__} cannot be saved.",
+                hint="Use a model of Assay's inside CalibratedSurrogate.",
+            )
+        inner, arrays = self.model_.to_saved()
+        conformal, own = self.conformal_.to_saved()
+        config = {
+            "family": self.model_.family,
+            "model": inner,
+            "conformal": conformal,
+            "folds": self.folds,
+            "random_state": self.random_state,
+            "one_output": self.one_output_,
+        }
+        return config, own | {f"model.{name}": array for name, array in arrays.items()}
+
+    @classmethod
+    def from_saved(cls, config, arrays):
+        """Return the fitted estimator from what `to_saved` returned."""
+        inner = {k.removeprefix("model."): v for k, v in arrays.items() if k.startswith("model.")}
+        fitted = rebuild(config["family"], config["model"], inner)
+        model = cls.of(fitted, Conformal.from_saved(config["conformal"], arrays))
+        model.set_params(folds=config["folds"], random_state=config["random_state"])
+        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
+        return model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "conformal_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    # --- what the public methods are made of -------------------------------------------------
+
+    def _require_fit(self):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+
+    def _take_over(self):
+        """Set the attributes that follow from the model and the intervals."""
+        self.n_features_in_ = self.model_.n_features_in_
+        self.n_outputs_ = len(self.conformal_.floor)
+        own = [getattr(self.model_, "status_", ""), self._sentence()]
+        self.status_ = " ".join(filter(None, own))
+        return self
+
+    def _sentence(self):
+        n, level = self.conformal_.n, self.conformal_.level
+        if self.conformal_.bounded:
+            return f"Intervals from the errors on {n} runs."
+        return f"The intervals have no ends: {n} runs are too few for {level:.3g} of them inside."
+
+    def _both(self, X):
+        """Return (mean, half width), each (n, m)."""
+        self._require_fit()
+        X = as_matrix(X, name="X", n_columns=self.n_features_in_)
+        if self.conformal_.scaled:
+            mean, std = predict_with_spread(self.model_, X)
+            return mean, self.conformal_.half_width(std)
+        mean = np.asarray(self.model_.predict(X), float).reshape(len(X), -1)
+        return mean, self.conformal_.half_width(len(X))
+
+    def _valid(self, X):
+        domain = getattr(self.model_, "domain_", None)
+        if domain is None:
+            raise StudyError(
+                f"A {type(self.model_).__name__} has no validity domain.",
+                hint="Leave `return_valid` out, or learn a Domain from the training inputs.",
+            )
+        return self.model_.predict(X, return_valid=True)[1]
+
+    def _shaped(self, Y):
+        return Y[:, 0] if self.one_output_ else Y
