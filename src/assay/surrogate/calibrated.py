@@ -77,7 +77,8 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         DataError, StudyError
             As the model's `fit` does; StudyError if `folds` or `level` is out of range.
         """
-        X, Y, self.one_output_ = check_runs(X, Y)
+        X, Y, one = check_runs(X, Y)
+        Y = Y[:, 0] if one else Y
         errors, spread = cross_errors(
             lambda: clone(self.model), X, Y, folds=self.folds, seed=self.random_state
         )
@@ -113,7 +114,6 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             )
         made = cls(model, level=conformal.level)
         made.model_, made.conformal_ = model, conformal
-        made.one_output_ = bool(getattr(model, "one_output_", False))
         return made._take_over()
 
     def predict(self, X, *, return_interval=False, return_std=False, return_valid=False):
@@ -140,22 +140,20 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             If the model has no validity domain and one is asked for.
         """
         mean, half = self._both(X)
-        shaped = self._shaped(mean)
-        out = [shaped]
+        out = [mean]
         if return_interval:
-            width = self._shaped(half)
-            out.append((shaped - width, shaped + width))
+            out.append((mean - half, mean + half))
         if return_std:
             from scipy.special import ndtri
 
-            out.append(self._shaped(half / ndtri(0.5 + 0.5 * self.conformal_.level)))
+            out.append(half / ndtri(0.5 + 0.5 * self.conformal_.level))
         if return_valid:
             out.append(self._valid(X))
         return out[0] if len(out) == 1 else tuple(out)
 
     def half_width(self, X) -> np.ndarray:
         """Return the half widths of the intervals: (n, m), or (n,) if `Y` was (n,)."""
-        return self._shaped(self._both(X)[1])
+        return self._both(X)[1]
 
     @property
     def domain_(self):
@@ -194,7 +192,6 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             "conformal": conformal,
             "folds": self.folds,
             "random_state": self.random_state,
-            "one_output": self.one_output_,
         }
         return config, own | {f"model.{name}": array for name, array in arrays.items()}
 
@@ -205,7 +202,6 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         fitted = rebuild(config["family"], config["model"], inner)
         model = cls.of(fitted, Conformal.from_saved(config["conformal"], arrays))
         model.set_params(folds=config["folds"], random_state=config["random_state"])
-        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
         return model
 
     def __sklearn_is_fitted__(self):
@@ -238,14 +234,16 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return f"The intervals have no ends: {n} runs are too few for {level:.3g} of them inside."
 
     def _both(self, X):
-        """Return (mean, half width), each (n, m)."""
+        """Return (mean, half width), each of the shape that the model gives."""
         self._require_fit()
         X = as_matrix(X, name="X", n_columns=self.n_features_in_)
         if self.conformal_.scaled:
             mean, std = predict_with_spread(self.model_, X)
-            return mean, self.conformal_.half_width(std)
-        mean = np.asarray(self.model_.predict(X), float).reshape(len(X), -1)
-        return mean, self.conformal_.half_width(len(X))
+            half = self.conformal_.half_width(std.reshape(len(X), -1))
+        else:
+            mean = np.asarray(self.model_.predict(X), float)
+            half = self.conformal_.half_width(len(X))
+        return mean, half.reshape(mean.shape)
 
     def _valid(self, X):
         domain = getattr(self.model_, "domain_", None)
@@ -255,6 +253,3 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
                 hint="Leave `return_valid` out, or learn a Domain from the training inputs.",
             )
         return self.model_.predict(X, return_valid=True)[1]
-
-    def _shaped(self, Y):
-        return Y[:, 0] if self.one_output_ else Y

@@ -192,7 +192,8 @@ def cross_errors(
     StudyError
         If there are fewer than 2 folds or groups; whatever the model's `fit` raises.
     """
-    X, Y, _ = check_runs(X, Y)
+    X, Y, one = check_runs(X, Y)
+    learned = Y[:, 0] if one else Y
     if groups is None:
         groups = np.unique(X, axis=0, return_inverse=True)[1]
     labels = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
@@ -206,9 +207,9 @@ def cross_errors(
     errors, spreads = np.empty_like(Y), np.empty_like(Y)
     for fit, held in parts_of(n_groups, seed, most=folds):
         known, new = np.isin(labels, fit), np.isin(labels, held)
-        mean, std = predict_with_spread(make().fit(X[known], Y[known]), X[new])
-        errors[new] = mean - Y[new]
-        spreads[new] = np.nan if std is None else std
+        mean, std = predict_with_spread(make().fit(X[known], learned[known]), X[new])
+        errors[new] = mean.reshape(-1, Y.shape[1]) - Y[new]
+        spreads[new] = np.nan if std is None else std.reshape(-1, Y.shape[1])
     return errors, None if np.isnan(spreads).any() else spreads
 
 

@@ -189,7 +189,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
             "nugget": self.nugget_,
             "jitter": self.jitter_,
             "converged": self.converged_,
-            "evaluations": sum(r.evaluations for r in self.restarts_) + self.final_.evaluations,
+            "evaluations": self._evaluations(),
         }
 
     def save(self, folder) -> Path:
@@ -282,6 +282,12 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
             self.inputs_[rows], Z, shared_variance=self.variance == "shared",
             zero_mean=self.mean == "average",
         )  # fmt: skip
+
+    def _evaluations(self):
+        """Return how often the likelihood was computed; None for a loaded process."""
+        if self.final_ is None:
+            return None
+        return sum(r.evaluations for r in self.restarts_) + self.final_.evaluations
 
     def _some(self, n, most):
         if most is None or n <= most:

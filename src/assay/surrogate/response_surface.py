@@ -1,12 +1,14 @@
 """Response surfaces: the mean, a plane and a quadratic, by least squares."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
-from assay.surrogate.network import check_runs, input_scaler
+from assay.models import save_model
+from assay.surrogate.network import check_runs, input_scaler, plain_params
 
 # Ridge, as a share of the largest eigenvalue of the normal equations; the first is as good as none.
 RIDGES = (1e-14, *np.logspace(-10.0, 1.0, 23).tolist())
@@ -103,6 +105,7 @@ class ResponseSurface(RegressorMixin, BaseEstimator):
         return "Linear surface" if self.degree == 1 else "Quadratic surface"
 
     about: ClassVar[str] = "A polynomial, by ridge regression with leave-one-out."
+    family: ClassVar[str] = "surrogate.response_surface"
 
     def fit(self, X, Y):
         """Fit the coefficients.
@@ -156,6 +159,47 @@ class ResponseSurface(RegressorMixin, BaseEstimator):
             "ridge": self.ridge_.tolist(),
             "leave_one_out_rms": self.loo_rms_.tolist(),
         }
+
+    def save(self, folder) -> Path:
+        """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
+        config, arrays = self.to_saved()
+        return save_model(folder, family=self.family, config=config, arrays=arrays)
+
+    def to_saved(self):
+        """Return (config, arrays) for `assay.models.save_model`."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        config = {
+            "params": plain_params(self),
+            "scaler": self.scaler_.to_dict(),
+            "terms": self.terms_.to_dict(),
+            "one_output": self.one_output_,
+        }
+        # An infinite error (a run that alone holds a direction) has no place in a file: -1.
+        loo = np.where(np.isfinite(self.loo_rms_), self.loo_rms_, -1.0)
+        arrays = {"centre": self.centre_, "coefficients": self.coefficients_}
+        return config, arrays | {"ridge": self.ridge_, "loo_rms": loo}
+
+    @classmethod
+    def from_saved(cls, config, arrays):
+        """Return the fitted estimator from what `to_saved` returned."""
+        model = cls(**config["params"])
+        model.scaler_ = Scaler.from_dict(config["scaler"])
+        model.terms_ = Scaler.from_dict(config["terms"])
+        model.centre_, model.coefficients_ = arrays["centre"], arrays["coefficients"]
+        model.ridge_, loo = arrays["ridge"], arrays["loo_rms"]
+        model.loo_rms_ = np.where(loo < 0.0, np.inf, loo)
+        model.n_features_in_ = len(model.scaler_.centre)
+        (model.n_outputs_,) = model.centre_.shape
+        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
+        p = model._terms(np.zeros((1, model.n_features_in_))).shape[1]
+        sizes = {len(model.terms_.centre), p}, {loo.shape, model.ridge_.shape, (model.n_outputs_,)}
+        if any(len(one) > 1 for one in sizes) or model.coefficients_.shape != (p, model.n_outputs_):
+            raise ValueError("the sizes of the arrays do not fit")
+        model.n_parameters_ = model.coefficients_.size + model.n_outputs_
+        model.status_ = "Closed form."
+        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -22,9 +22,11 @@ def has_spread(model: Any) -> bool:
 
 
 def predict_with_spread(model: Any, X) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the outputs (n, m) of a fitted model and their standard deviation (n, m), or None."""
-    rows = len(X)
+    """Return the outputs of a fitted model and their standard deviation, or None.
+
+    Both are of shape (n, m), or (n,) if the model was fitted on a single column of that shape.
+    """
     if not has_spread(model):
-        return np.asarray(model.predict(X), float).reshape(rows, -1), None
+        return np.asarray(model.predict(X), float), None
     mean, std = model.predict(X, return_std=True)
-    return np.asarray(mean, float).reshape(rows, -1), np.asarray(std, float).reshape(rows, -1)
+    return np.asarray(mean, float), np.asarray(std, float)
