@@ -51,6 +51,11 @@ def read_npy(path: Path, shown: str) -> Raw:
 
 def read_npz(path: Path, shown: str) -> Raw:
     """Open an NPZ file: X and y, one matrix, or several columns of equal length."""
+    return from_arrays(npz_arrays(path, shown), shown)
+
+
+def npz_arrays(path: Path, shown: str) -> dict:
+    """Return all arrays of an NPZ file by name; `shown` is what messages call the file."""
     with _load(path, shown) as archive:
         arrays = {}
         for key in archive.files:
@@ -58,7 +63,7 @@ def read_npz(path: Path, shown: str) -> Raw:
                 arrays[key] = archive[key]
             except Exception as error:
                 raise _damaged(shown, f"NPZ, array '{printable(key)}'", error) from error
-    return from_arrays(arrays, shown)
+    return arrays
 
 
 def _load(path, shown):
@@ -81,6 +86,11 @@ def _load(path, shown):
 
 def read_hdf5(path: Path, shown: str) -> Raw:
     """Open an HDF5 file with one matrix or several columns of equal length."""
+    return from_arrays(hdf5_arrays(path, shown), shown)
+
+
+def hdf5_arrays(path: Path, shown: str) -> dict:
+    """Return all arrays of an HDF5 file by name; `shown` is what messages call the file."""
     try:
         import h5py
     except ImportError as error:
@@ -108,8 +118,7 @@ def read_hdf5(path: Path, shown: str) -> Raw:
         if isinstance(error, DataError):
             raise
         raise _damaged(shown, "HDF5", error) from error
-    arrays = {k: _text(a) if a.dtype.kind in "OS" else a for k, a in arrays.items()}
-    return from_arrays(arrays, shown)
+    return {k: _text(a) if a.dtype.kind in "OS" else a for k, a in arrays.items()}
 
 
 def _text(array):

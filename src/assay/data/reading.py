@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assay.data.assemble import assemble
 from assay.data.chars import printable, printable_path
+from assay.data.raw import Raw
 from assay.data.table import Table
 from assay.errors import DataError
 
@@ -92,19 +93,41 @@ def read_table(
     roles = {"label": label, "time": time, "group": group, "kind": kind}
     if isinstance(source, Table):
         return _again(source, name, columns, drop, rows, optional, roles)
-    if isinstance(source, (str, os.PathLike)):
-        raw = _open_file(Path(source), printable_path(name or source))
-    elif isinstance(source, bytes):
-        raise DataError("Bytes are no table.", hint="Write them to a file and pass its path.")
-    else:
-        from assay.data.frames import read_memory
-
-        raw = read_memory(source, printable_path(name or "array"))
+    raw = open_source(source, name=name)
     try:
         return assemble(raw, columns=columns, drop=drop, rows=rows, optional=optional, **roles)
     finally:
         if raw.close is not None:
             raw.close()
+
+
+def open_source(source, *, name: str | None = None) -> Raw:
+    """Open a file, or anything in memory but a `Table`, without reading its columns.
+
+    For a need that has to see the names before it can say which columns it wants.
+
+    Parameters
+    ----------
+    source, name
+        As `read_table` takes them.
+
+    Returns
+    -------
+    Raw
+        Call its `close`, where it has one, once the columns are read.
+
+    Raises
+    ------
+    DataError
+        If the source is no table.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return _open_file(Path(source), printable_path(name or source))
+    if isinstance(source, bytes):
+        raise DataError("Bytes are no table.", hint="Write them to a file and pass its path.")
+    from assay.data.frames import read_memory
+
+    return read_memory(source, printable_path(name or "array"))
 
 
 def _again(table, name, columns, drop, rows, optional, roles):
