@@ -1,0 +1,277 @@
+"""Checks of the runs: seen before, too few, outside the domain, brought from outside."""
+
+import dataclasses
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy import stats
+
+from assay.checks import NotApplicable, finding
+from assay.fingerprint import row_hashes
+from assay.result import Finding
+from assay.shared_rows import leak_finding
+from assay.surrogate.checks_parts import by_unit, losses, rms_ratio
+from assay.surrogate.domain import Domain
+from assay.surrogate.view import SurrogateView
+from assay.symptoms import percent
+
+
+@dataclasses.dataclass(frozen=True)
+class RunsSeenBefore:
+    """Test runs whose inputs were learned from, exactly or nearly (S01).
+
+    Attributes
+    ----------
+    max_share : float [-]
+        Share of such test runs from which the study is invalid (ours: an interpolating surrogate
+        has no error on them, and one in a hundred lowers a mean error by a hundredth).
+    tolerance : float [-]
+        Nearly equal runs are closer than this share of the usual distance between neighbours (the
+        default of `assay.leaks.leaks`).
+    """
+
+    code: ClassVar[str] = "S01"
+    title: ClassVar[str] = "Test runs seen before"
+    severity: ClassVar[Literal["warn", "fail"]] = "fail"
+
+    max_share: float = 0.01
+    tolerance: float = 0.05
+
+    def __call__(self, view: SurrogateView) -> Finding:
+        """Look for the inputs of test runs among those of the fit and of the validation."""
+        parts = (view.fit, view.validation)
+        seen = np.concatenate([part.X for part in parts])
+        hashes, first = np.unique(row_hashes(seen), return_index=True)
+        own = row_hashes(view.test.X)
+        again = np.isin(own, hashes)
+        if not again.any():
+            return leak_finding(
+                self,
+                tuple(part.X for part in parts),
+                view.test.X,
+                max_share=self.max_share,
+                tolerance=self.tolerance,
+                seed=view.seed,
+                rows=(np.concatenate([p.row_numbers for p in parts]), view.test.row_numbers),
+            )
+        at = first[np.searchsorted(hashes, own[again])]
+        outputs = np.concatenate([part.Y for part in parts])[at]
+        copies = int((row_hashes(outputs) == row_hashes(view.test.Y[again])).sum())
+        return self._equal(view, int(again.sum()), copies, again, at)
+
+    def _equal(self, view, count, copies, again, at) -> Finding:
+        n = len(again)
+        share = count / n
+        fail = copies / n >= self.max_share
+        numbers = np.concatenate([view.fit.row_numbers, view.validation.row_numbers])
+        pairs = zip(numbers[at][:3], view.test.row_numbers[again][:3], strict=True)
+        told = ", ".join(f"run {i} and test run {j}" for i, j in pairs)
+        same = (
+            "with the same outputs"
+            if copies == count
+            else f"{copies:,} of them with the same outputs"
+        )
+        return finding(
+            self,
+            "fail" if fail else "warn",
+            f"{count:,} of {n:,} test runs ({percent(share)}) have the very inputs of runs that "
+            f"were learned from, {same}. For example {told}.",
+            measured=share,
+            threshold=self.max_share,
+            interval=_clopper(count, n),
+            cause="The same runs are in both files, or a design was repeated."
+            if copies
+            else "Designs were repeated in the test runs: they measure the noise of the simulator, "
+            "and not how well new designs are predicted.",
+            fix=(
+                "Take repeated designs out, or keep them in one part (they are, if one table is "
+                "given).",
+                "Run the simulator at new inputs for the test.",
+            ),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class FewTestRuns:
+    """Too few test runs to tell a difference of a tenth (S02).
+
+    Attributes
+    ----------
+    least_runs : float [-]
+        Independent test runs below which a warning is given whatever the gain: with fewer than 20,
+        a 95 % interval is expected to miss less than one of them.
+    max_half_width : float [-]
+        Half width of the interval on the gain from which an undecided study says little (ours: the
+        tenth that would matter to most).
+    """
+
+    code: ClassVar[str] = "S02"
+    title: ClassVar[str] = "Too few test runs"
+    severity: ClassVar[Literal["warn", "fail"]] = "warn"
+
+    least_runs: float = 20.0
+    max_half_width: float = 0.1
+
+    def __call__(self, view: SurrogateView) -> Finding:
+        """Count independent runs, and look at the interval on the gain."""
+        groups, X = view.test.groups, view.test.X
+        n = np.unique(row_hashes(X)).size if groups is None else np.unique(groups).size
+        unit = "runs with inputs of their own" if groups is None else "groups of runs"
+        half, decided, told = self._width(view)
+        few, wide = n < self.least_runs, half > self.max_half_width and not decided
+        told = f"The test part holds {n:,} {unit}{told}."
+        if not (few or wide):
+            return finding(self, "pass", told, measured=n, threshold=self.least_runs, unit="runs")
+        needed = self.least_runs
+        if wide and math.isfinite(half):
+            # The width falls with the root of the number of runs.
+            needed = max(needed, n * (half / self.max_half_width) ** 2)
+        return finding(
+            self,
+            "warn",
+            told + (" The study cannot tell a difference of a tenth." if wide else ""),
+            measured=n if few or not math.isfinite(half) else half,
+            threshold=self.least_runs if few or not math.isfinite(half) else self.max_half_width,
+            unit="runs" if few or not math.isfinite(half) else "-",
+            interval=None,
+            cause="Too few runs were set aside for the test, or a few of them carry most of the "
+            "error.",
+            fix=(
+                f"Give about {math.ceil(needed):,} test runs (--test, from a design of their own).",
+                "Or accept that methods this close cannot be told apart, and take the simpler one.",
+            ),
+        )
+
+    def _width(self, view) -> tuple[float, bool, str]:
+        """Return the half width of the gain, whether its sign is decided, and words for it."""
+        gain = view.gain
+        if gain is None:
+            return 0.0, True, ""
+        half = 0.5 * (gain.high - gain.low)
+        half = half if math.isfinite(half) else math.inf
+        decided = gain.low > 0.0 or gain.high < 0.0
+        ends = f"{gain.low:.2f} to {gain.high:.2f}" if math.isfinite(half) else "without bound"
+        return half, decided, f", and the gain over {gain.against} is known to be {ends}"
+
+
+@dataclasses.dataclass(frozen=True)
+class OutsideDomain:
+    """Test runs outside of what was learned from (S03).
+
+    Attributes
+    ----------
+    max_share : float [-]
+        Share of test runs outside the domain of the fit that may pass. The density alone refuses
+        1 % of runs of the same distribution, and a box estimated from the runs some more (ours).
+    max_p : float [-]
+        Chance of so many outside if the test runs came from the distribution of the validation
+        runs (Fisher's exact test), below which they do not (ours: one false word in a hundred).
+    """
+
+    code: ClassVar[str] = "S03"
+    title: ClassVar[str] = "Test runs outside the domain"
+    severity: ClassVar[Literal["warn", "fail"]] = "warn"
+
+    max_share: float = 0.05
+    max_p: float = 0.01
+
+    def __call__(self, view: SurrogateView) -> Finding:
+        """Count test runs outside, and compare the error there with that inside."""
+        domain = Domain.fit(view.fit.X)
+        outside = ~domain.inside(view.test.X)
+        n, count = len(outside), int(outside.sum())
+        held = ~domain.inside(view.validation.X)
+        table = [[count, n - count], [int(held.sum()), int((~held).sum())]]
+        p = float(stats.fisher_exact(table, alternative="greater").pvalue)
+        share = count / n
+        bad = share > self.max_share and p < self.max_p
+        told = (
+            f"{count:,} of {n:,} test runs ({percent(share)}) are outside the domain of the runs "
+            f"that were learned from, against {percent(float(held.mean()))} of the validation runs"
+        )
+        told += self._growth(view, outside)
+        return finding(
+            self,
+            "warn" if bad else "pass",
+            told + "." + (self._where(view, domain) if bad else ""),
+            measured=share,
+            threshold=self.max_share,
+            interval=_clopper(count, n),
+            cause="The test design reaches further than the design that was learned from: "
+            "a surrogate interpolates, and what it says outside is a guess."
+            if bad
+            else "",
+            fix=(
+                "Run the simulator in the region of use, and learn from these runs too.",
+                "Use the surrogate inside its domain only: `predict(X, return_valid=True)` says "
+                "where that is.",
+                "Judge it by the error inside and outside, not by the average.",
+            )
+            if bad
+            else (),
+        )
+
+    def _growth(self, view, outside) -> str:
+        if not outside.any() or outside.all():
+            return ""
+        each = losses(view, view.predictions, view.test.Y).mean(axis=0)
+        groups = view.test.groups
+        sides = [
+            by_unit(each[part], None if groups is None else groups[part])
+            for part in (outside, ~outside)
+        ]
+        ratio, low, high = rms_ratio(*sides)
+        ends = f" ({low:.2g} to {high:.2g})" if math.isfinite(high) else ""
+        return f"; the error there is {ratio:.2g}{ends} times that inside"
+
+    def _where(self, view, domain) -> str:
+        X = view.test.X
+        share = ((domain.low > X) | (domain.high < X)).mean(axis=0)
+        named = [
+            f"{view.test.inputs[j]} ({percent(share[j])} of runs, learned from "
+            f"{domain.low[j]:.4g} to {domain.high[j]:.4g})"
+            for j in np.argsort(-share)[:3]
+            if share[j] > self.max_share
+        ]
+        if not named:
+            return " They lie between the runs, but further from them than these from each other."
+        return f" Beyond the range: {', '.join(named)}."
+
+
+@dataclasses.dataclass(frozen=True)
+class Unchecked:
+    """What was brought from outside could not be checked in full (S13)."""
+
+    code: ClassVar[str] = "S13"
+    title: ClassVar[str] = "What could not be checked"
+    severity: ClassVar[Literal["warn", "fail"]] = "warn"
+
+    def __call__(self, view: SurrogateView) -> Finding:
+        """List what the candidate says could not be checked."""
+        told = dict.fromkeys(
+            text for e in view.candidate for text in getattr(e, "unchecked", None) or ()
+        )
+        if view.fit_predictions is None and not told:
+            told["The predictions were made elsewhere: how, and from which runs, is not known."] = (
+                None
+            )
+        if not told:
+            raise NotApplicable("The candidate was fitted in this study, on the fit part alone.")
+        return finding(
+            self,
+            "warn",
+            " ".join(told),
+            cause="What was brought was made outside this study.",
+            fix=(
+                "Bring an object with `fit` and `predict`: the study then fits it on the fit part.",
+                "Or make sure, by the records, that it has seen none of the test runs.",
+            ),
+        )
+
+
+def _clopper(count: int, n: int) -> tuple[float, float]:
+    """Return the exact 95 % interval on a share."""
+    low = stats.beta.ppf(0.025, count, n - count + 1) if count else 0.0
+    high = stats.beta.ppf(0.975, count + 1, n - count) if count < n else 1.0
+    return float(low), float(high)
