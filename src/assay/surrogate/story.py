@@ -1,0 +1,255 @@
+"""What a surrogate study says beside the numbers: title, notes, tables, the verdict in words."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.estimators import curve_of
+from assay.result import ExtraTable, Gain
+from assay.study import Parts, Story
+from assay.surrogate.curves import Curve
+from assay.surrogate.error_bars import (
+    Calibration,
+    ErrorBars,
+    bars_arrays,
+    bars_note,
+    bars_table,
+)
+from assay.surrogate.scoring import (
+    Scored,
+    Yard,
+    by_output,
+    label_of,
+    metrics_of_need,
+    worst_runs,
+)
+
+if TYPE_CHECKING:
+    from assay.surrogate.inputs import Runs
+
+MOST_IN_CSV = 12  # outputs whose values are written out for every test run
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Told:
+    """What was worked out after the test: error bars and learning curves, by method.
+
+    `inside` (n_test,) bool and `distance` (n_test,) [-] say where the test runs are in the validity
+    domain of the fit part.
+    """
+
+    yard: Yard
+    candidate: Scored
+    best: Scored
+    inside: np.ndarray
+    distance: np.ndarray
+    bars: dict[str, ErrorBars]
+    calibrations: dict[str, Calibration | None]
+    curves: dict[str, Curve | None]
+
+
+def story(
+    told: Told,
+    runs: "Runs",
+    parts: Parts,
+    test: "Runs",
+    candidate: list[Scored],
+    baselines: list[Scored],
+    gain: Gain | None,
+) -> Story:
+    """Return what is told beside the numbers of a surrogate study."""
+    del gain
+    one = test.n_outputs == 1
+    tables = (
+        bars_table(list(told.bars.values()), told.yard.unit),
+        by_output(told.candidate, told.best, test, told.yard),
+        _costs_table([candidate[0], *baselines], parts.fit.n_runs),
+        worst_runs(told.candidate, test, told.yard, told.inside),
+    )
+    return Story(
+        title=_title(runs, test),
+        metrics=metrics_of_need(told.yard, one_output=one),
+        notes=tuple(filter(None, _notes(told, parts, test))),
+        tables=tuple(t for t in tables if t is not None),
+        arrays=_arrays(told, test),
+    )
+
+
+def _title(runs: "Runs", test: "Runs") -> str:
+    where = Path(runs.source.split(", ")[0]).name
+    if runs.n_outputs == 1:
+        what = runs.outputs[0]
+    elif runs.coordinate is not None:
+        what = f"a series of {runs.n_outputs} values"
+    else:
+        what = f"{runs.n_outputs} outputs"
+    d = runs.n_inputs
+    return f"{where}: {what} from {d} input{'s' if d != 1 else ''}, {test.n_runs:,} test runs"
+
+
+def _notes(told: Told, parts: Parts, test: "Runs"):
+    yield from _where_to_use(told)
+    yield from (bars_note(b) for b in told.bars.values())
+    for name, curve in told.curves.items():
+        if curve is not None:
+            yield f"More runs, {name} (RMS in {told.yard.unit}): {curve.needed.sentence}"
+    yield _pays(told, parts)
+    if test.n_outputs > 1 and test.coordinate is None and np.ptp(told.yard.spread) == 0.0:
+        yield (
+            f"The {test.n_outputs} outputs count as one field with one scale, and go through "
+            "their principal components."
+        )
+    yield from getattr(told.candidate.trained.estimator, "unchecked", ())
+    for scored in (told.candidate, told.best):
+        bars = told.bars[scored.name]
+        if bars.half_width is not None and not np.isfinite(bars.half_width).all():
+            yield (
+                f"The {scored.name} has no calibrated interval: too few runs for 95 %. "
+                "It takes 19 runs that the fit did not see."
+            )
+
+
+def _where_to_use(told: Told):
+    out = int(np.sum(~told.inside))
+    if out:
+        losses = told.yard.losses(told.candidate.errors)
+        within = losses[told.inside]
+        said = f"RMS error there {_number(told.yard.shown(losses[~told.inside]))}"
+        if len(within):
+            said += f", elsewhere {_number(told.yard.shown(within))}"
+        yield (
+            f"{out:,} of {len(losses):,} test runs lie outside the validity domain of the fit runs "
+            f"({said} {told.yard.unit}, {told.candidate.name}). Predictions say so with "
+            "`return_valid=True`; do not use them there."
+        )
+
+
+def _pays(told: Told, parts: Parts) -> str:
+    runs = parts.fit.n_runs + parts.validation.n_runs
+    cost = told.candidate.batch_us
+    said = f"What it takes: {runs:,} runs of the model to learn and choose"
+    if told.candidate.row_us is None:
+        return said + "."
+    return (
+        f"{said}, then {_number(told.candidate.trained.fit_s)} s to fit the {told.candidate.name} "
+        f"({_number(told.best.trained.fit_s)} s the {told.best.name}) and {_number(cost)} µs a "
+        f"prediction. It pays once more than {runs:,} further runs would be needed, or at once "
+        "where the runs exist."
+    )
+
+
+def _costs_table(scored: list[Scored], n: int) -> ExtraTable:
+    rows = tuple((s.name, n, s.trained.fit_s, s.batch_us, s.row_us) for s in scored)
+    columns = (
+        ("method", ""), ("runs learned from", ""), ("fit", "s"),
+        ("a prediction in a batch", "µs"), ("a prediction alone", "µs"),
+    )  # fmt: skip
+    return ExtraTable("What each costs", columns, rows, "Measured on this machine, first seed.")
+
+
+def _arrays(told: Told, test: "Runs") -> dict[str, Any]:
+    yard, ours, best = told.yard, told.candidate, told.best
+    scaled = yard.factor / yard.scale
+    rms = [np.sqrt(np.mean((s.errors * scaled) ** 2, axis=0)) for s in (ours, best)]
+    arrays: dict[str, Any] = {
+        "row_number": test.row_numbers,
+        "row_error": np.sqrt(yard.losses(ours.errors)) * yard.factor,
+        "row_error_best": np.sqrt(yard.losses(best.errors)) * yard.factor,
+        "row_inside_domain": told.inside,
+        "row_distance": told.distance,
+        "true": test.Y,
+        "predicted": ours.predictions,
+        "predicted_best": best.predictions,
+        "output_name": np.array([label_of(test, j) for j in range(test.n_outputs)], dtype=object),
+        "output_rms": rms[0],
+        "output_rms_best": rms[1],
+        "shown_output": int(np.argmax(rms[0])),
+        "unit": yard.unit,
+    }
+    if test.coordinate is not None:
+        arrays |= {"coordinate": test.coordinate, "coordinate_name": test.coordinate_name}
+        arrays["coordinate_unit"] = test.output_units[0]
+    if yard.sigma is not None and np.ptp(yard.sigma / yard.scale) == 0.0:
+        arrays["sigma"] = yard.factor
+    half = told.bars[ours.name].half_width
+    if half is not None and np.isfinite(half).all():
+        arrays["half_width"] = half
+    arrays |= _columns_of_rows(arrays, test)
+    for s, prefix in ((ours, "coverage"), (best, "coverage_best")):
+        arrays |= bars_arrays(s, told.calibrations[s.name], prefix)
+    for s, prefix in ((ours, "curve"), (best, "curve_best")):
+        curve = told.curves.get(s.name)
+        if curve is not None:
+            arrays |= {f"{prefix}_sizes": curve.curve.sizes, f"{prefix}_rms": curve.curve.rms}
+            arrays |= {f"{prefix}_needed": np.array(dataclasses.astuple(curve.needed)[:3])}
+            arrays["curve_target"] = curve.target
+    estimator = ours.trained.estimator
+    return arrays | curve_of(getattr(estimator, "model_", estimator))
+
+
+def _columns_of_rows(arrays: dict[str, Any], test: "Runs") -> dict[str, np.ndarray]:
+    """Return truth, prediction and interval of every test run, output by output."""
+    if test.n_outputs > MOST_IN_CSV:
+        return {}
+    found = {}
+    half = arrays.get("half_width")
+    for j, name in enumerate(test.outputs):
+        found[f"row_{name}_true"] = arrays["true"][:, j]
+        found[f"row_{name}_predicted"] = arrays["predicted"][:, j]
+        if half is not None:
+            found[f"row_{name}_half_width"] = half[:, j]
+        found[f"row_{name}_best_baseline"] = arrays["predicted_best"][:, j]
+    return found
+
+
+def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
+    """Return the verdict of a surrogate study in words.
+
+    Parameters
+    ----------
+    word, said : str
+        The verdict, and the rule's own sentence.
+    told : dict
+        ``gain``, ``candidate``, ``baselines`` and ``findings`` of the result.
+    yard : Yard
+    """
+    gain, ours = told["gain"], told["candidate"]
+    if word == "invalid" or gain is None:
+        return said
+    best = next(b for b in told["baselines"] if b.name == gain.against)
+
+    def at(who):
+        text = f"{_number(who.metrics['rms'])} {yard.unit}"
+        text += f" ({_number(who.metrics['relative_rms'])} % of the spread"
+        if "within_sigma" in who.metrics:
+            text += f", {who.metrics['within_sigma']:.0f} % of the test runs within sigma"
+        return text + ")"
+
+    opening = {
+        "earned": f"Use the {_inside(ours.name)}. Its RMS error is {at(ours)}; the best classical "
+        f"method, the {_inside(best.name)}, has {at(best)}.",
+        "not_earned": f"Use the {_inside(best.name)}. Its RMS error is {at(best)}; the "
+        f"{_inside(ours.name)} has {at(ours)}.",
+        "undecided": f"Too close to call with these test runs: the RMS error of the "
+        f"{_inside(ours.name)} is {at(ours)}, that of the {_inside(best.name)} {at(best)}.",
+    }[word]
+    rest = said.removeprefix("Undecided: ")
+    return f"{opening} {rest[:1].upper()}{rest[1:]}"
+
+
+def _inside(name: str) -> str:
+    """Return a name as it is written inside a sentence."""
+    first = name.split()[0]
+    return (
+        name[:1].lower() + name[1:]
+        if first in ("Ensemble", "Deep", "Residual", "Nearest", "Mean")
+        else name
+    )
+
+
+def _number(value: float) -> str:
+    """Return three digits, without an exponent where a person would not write one."""
+    text = f"{value:.3g}"
+    return f"{value:,.0f}" if "e+" in text else text

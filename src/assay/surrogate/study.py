@@ -1,0 +1,173 @@
+"""Whether a network in place of an expensive model beats the Gaussian process."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.errors import StudyError
+from assay.result import Result
+from assay.study import as_names, run_in
+from assay.surrogate.checks import CHECKS
+from assay.surrogate.domain import check_bounds
+from assay.surrogate.inputs import Reading, Runs, read_runs
+from assay.surrogate.need import SurrogateNeed
+
+
+class SurrogateStudy:
+    """Put a network to the test against the Gaussian process and the other classical surrogates.
+
+    Parameters
+    ----------
+    X : table source, array of shape (n, d), or xarray Dataset
+        Runs of the true model: a table that holds inputs and outputs, or the inputs alone.
+    Y : table source or array of shape (n,) or (n, m), optional
+        The outputs, if they are not in `X`.
+    test : source like `X`, or a pair (X, Y), optional
+        Test runs; by default a quarter of the runs is sealed.
+    inputs, outputs : names or patterns of columns, such as ``"u_*"``
+        `outputs` must be given for a single table; `inputs` are then all other numeric columns.
+    sigma : float, or array of shape (m,), optional [units of the outputs]
+        Noise of the data that predictions will be compared with: errors are graded in its units.
+    bounds : array of shape (d, 2), or dict of name to (low, high), optional [units of the inputs]
+        The box that the runs were drawn from.
+    candidate : {"mlp", "resnet", "neural_ode"}, estimator, function or array, optional
+        What is on trial: a kind of network, an object with ``fit(X, Y)`` and ``predict(X)``, a
+        function from inputs to outputs, or predictions of the test runs (array or file).
+    members : int >= 1, default 5
+        Size of the ensemble; 1 is a single network.
+    modes : int, float in (0, 1) or None
+        Principal components of many outputs, see `PCAOutputs`.
+    group : str, optional
+        Column that says which runs belong together.
+    drop : names of columns to leave out
+    learning_curve : bool, default True
+        Whether the candidate and the strongest baseline are also fitted on parts of the runs.
+    checks : tuple of checks
+
+    Examples
+    --------
+    >>> from assay.problems import ISHIGAMI
+    >>> X = ISHIGAMI.sample(200, seed=0)
+    >>> study = SurrogateStudy(X, ISHIGAMI(X), bounds=ISHIGAMI.bounds)
+    >>> study.run(seeds=1).verdict  # doctest: +SKIP
+    'not_earned'
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: Any = None,
+        *,
+        test: Any = None,
+        inputs: Any = (),
+        outputs: Any = (),
+        sigma: Any = None,
+        bounds: Any = None,
+        candidate: Any = "mlp",
+        members: int = 5,
+        modes: Any = None,
+        group: str | None = None,
+        drop: Any = (),
+        learning_curve: bool = True,
+        checks: tuple = CHECKS,
+    ):
+        reading = Reading(as_names(inputs), as_names(outputs), group, as_names(drop))
+        runs = read_runs(X, Y, reading)
+        given = None
+        if test is not None:
+            pair = test if isinstance(test, tuple) and len(test) == 2 else (test, None)
+            given = read_runs(pair[0], pair[1], reading, like=runs)
+        self._need = SurrogateNeed(
+            runs=runs,
+            given=given,
+            sigma=_sigma(sigma, runs),
+            bounds=_bounds(bounds, runs),
+            brought="mlp" if candidate is None else candidate,
+            members=members,
+            modes=modes,
+            learning_curve=bool(learning_curve),
+            checks_=CHECKS if checks is None else tuple(checks),
+            reading=reading,
+            sources=(
+                runs.source,
+                None if given is None else given.source,
+                str(Y) if isinstance(Y, str | Path) else None,
+            ),
+        )
+
+    def run(
+        self,
+        seed: int = 0,
+        *,
+        seeds: int = 3,
+        margin: float = 0.0,
+        folder: Any = None,
+        progress: Any = None,
+    ) -> Result:
+        """Run the study.
+
+        Parameters
+        ----------
+        seed : int
+            First seed; draws the split too.
+        seeds : int
+            How many times the candidate is fitted.
+        margin : float [-]
+            The relative gain that is asked for.
+        folder : path, optional
+            Where the files of the run will go: the ledger is kept beside it, and an interrupted
+            run is resumed from there.
+        progress : callable, optional
+            Called with a sentence and the share done in [0, 1].
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        DataError, StudyError
+            If the data cannot carry the study.
+        """
+        return run_in(
+            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
+        )
+
+
+def _sigma(sigma: Any, runs: Runs) -> np.ndarray | None:
+    """Return the noise of every output, or say what is wrong with it."""
+    if sigma is None:
+        return None
+    try:
+        each = np.asarray(sigma, float)
+        each = np.broadcast_to(each, (runs.n_outputs,)).copy()
+    except (TypeError, ValueError):
+        each = np.array([np.nan])
+    if not (np.isfinite(each) & (each > 0.0)).all():
+        raise StudyError(
+            f"`sigma` must be positive, one number or one for each of the {runs.n_outputs} "
+            f"outputs, got {sigma!r}.",
+            hint="Give the standard deviation of the noise, in the unit of the outputs.",
+        )
+    return each
+
+
+def _bounds(bounds: Any, runs: Runs) -> np.ndarray | None:
+    """Return the box (d, 2) in the order of the inputs, or say what is wrong with it."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, Mapping):
+        missing = [name for name in runs.inputs if name not in bounds]
+        unknown = [name for name in bounds if name not in runs.inputs]
+        if missing or unknown:
+            raise StudyError(
+                "`bounds` must name every input once"
+                + (f"; missing: {', '.join(missing)}" if missing else "")
+                + (f"; not an input: {', '.join(map(str, unknown))}" if unknown else "")
+                + ".",
+                hint=f"The inputs are {', '.join(runs.inputs)}.",
+            )
+        bounds = [bounds[name] for name in runs.inputs]
+    return np.column_stack(check_bounds(bounds, runs.n_inputs))
