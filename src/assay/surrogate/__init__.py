@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.surrogate.outputs import PCAOutputs as PCAOutputs
     from assay.surrogate.prior import weight_decay_of as weight_decay_of
     from assay.surrogate.resnet import ResNetSurrogate as ResNetSurrogate
+    from assay.surrogate.study import SurrogateStudy as SurrogateStudy
 
 _LAZY = {
     "BASELINES": "baselines",
@@ -36,6 +37,7 @@ _LAZY = {
     "PCAOutputs": "outputs",
     "ResNetSurrogate": "resnet",
     "RunsNeeded": "learning_curve",
+    "SurrogateStudy": "study",
     "coverage": "bands",
     "coverage_band": "bands",
     "cross_errors": "conformal",
