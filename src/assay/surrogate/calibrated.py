@@ -33,6 +33,13 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, default 0
         Of the folds.
 
+    Notes
+    -----
+    For a Gaussian process errors with one run left out at a time have a closed form, which would
+    save the folds. But its length scales have then seen the run: on 20 designs each of Borehole
+    (40 runs), OTL, piston and wing weight (100 runs), intervals for 95 % hold 92, 94, 91 and 93 %
+    so, and 97, 95, 94 and 95 % with five folds.
+
     Attributes
     ----------
     model_ : estimator
