@@ -55,7 +55,8 @@ def split_unit(name: str) -> tuple[str, str]:
     >>> split_unit("Pressure [bar]"), split_unit("speed (m/s)"), split_unit("flow (outlet)")
     (('Pressure', 'bar'), ('speed', 'm/s'), ('flow (outlet)', ''))
     """
-    if match := _BRACKETED.match(name):
+    match = _BRACKETED.match(name)
+    if match and not (match[2].isdigit() and match[2] != "1"):  # u[0] counts, and 1 is a unit
         return match[1].strip(), match[2].strip()
     for pattern in (_PARENTHESES, _SLASHED):
         match = pattern.match(name)
@@ -89,6 +90,14 @@ def clean_names(raw, *, split: bool = True):
     """
     aliases = tuple(printable("" if name is None else name) for name in raw)
     pairs = [split_unit(name) if split else (name, "") for name in aliases]
+    others = set(aliases)
+    # Beside u[0] or u[2], u[1] counts too.
+    pairs = [
+        (f"{name}[1]", "")
+        if unit == "1" and {f"{name}[0]", f"{name}[2]"} & others
+        else (name, unit)
+        for name, unit in pairs
+    ]
     bare = [name for name, _ in pairs]
     # Two columns that differ only in the unit keep it in the name: "T [K]" and "T [degC]".
     names = (

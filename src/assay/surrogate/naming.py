@@ -10,7 +10,7 @@ from assay.errors import StudyError, did_you_mean
 # Fewer columns with rising numbers in their names may be quantities that someone has numbered.
 _FEWEST_POINTS = 4
 _MANY_OUTPUTS = 12
-_NUMBERED = re.compile(r"^(.*?[_@=: ])(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")
+_NUMBERED = re.compile(r"^(.*?[_@=: \[(])(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)[\])]?$")
 
 
 def matching(wanted, names, *, aliases=(), what: str, source: str) -> list[int]:
@@ -67,8 +67,8 @@ def _hits(want: str, names: list[str], aliases: list[str]) -> list[int]:
 def numbers_in(names) -> tuple[np.ndarray, str] | None:
     """Return the coordinate that the names of a series carry, and its name; None where none.
 
-    Columns are points of one series if all share a stem that ends in a separator (``_ @ = :`` or
-    a space) and are followed by rising numbers: at least four, and more than twelve where the
+    Columns are points of one series if all share a stem that ends in a separator (``_ @ = : [ (``
+    or a space) and are followed by rising numbers: at least four, and more than twelve where the
     numbers only count (``u_1, u_2, u_3``), because then they may well be separate quantities.
 
     Parameters
@@ -92,4 +92,4 @@ def numbers_in(names) -> tuple[np.ndarray, str] | None:
     counts = bool((step == 1).all()) and at[0] in (0.0, 1.0)
     if counts and len(at) <= _MANY_OUTPUTS:
         return None
-    return at, found[0][1].rstrip("_@=: ")
+    return at, found[0][1].rstrip("_@=: [(")
