@@ -4,6 +4,7 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # what type checkers and editors see
+    from assay.physics.classical import solve_classical as solve_classical
     from assay.physics.conditions import Boundary as Boundary
     from assay.physics.conditions import Face as Face
     from assay.physics.conditions import Initial as Initial
@@ -12,6 +13,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.physics.conditions import Unknown as Unknown
     from assay.physics.conditions import UnknownField as UnknownField
     from assay.physics.problem import Problem as Problem
+    from assay.physics.solution import Solution as Solution
 
 _LAZY = {
     "Boundary": "conditions",
@@ -20,8 +22,10 @@ _LAZY = {
     "Measured": "conditions",
     "Periodic": "conditions",
     "Problem": "problem",
+    "Solution": "solution",
     "Unknown": "conditions",
     "UnknownField": "conditions",
+    "solve_classical": "classical",
 }
 __all__ = sorted(_LAZY)
 

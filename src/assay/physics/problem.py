@@ -161,7 +161,14 @@ class Problem:
         """Return the exact fields (n, n_fields) at points (n, n_variables), in float64."""
         if self.exact is None:
             raise StudyError("This problem has no exact solution.", hint="Declare it: exact=...")
-        names = tuple(inspect.signature(self.exact).parameters)
+        takes = inspect.signature(self.exact).parameters
+        names = [name for name in takes if name in self.box]
+        for name, argument in takes.items():
+            if name not in self.box and argument.default is argument.empty:
+                raise StudyError(
+                    f"The exact solution is a function of {name!r}, which is no variable.",
+                    hint=did_you_mean(name, self.box),
+                )
         columns = {name: points[:, i] for i, name in enumerate(self.space.variables)}
         value = self.exact(**{name: columns[name] for name in names})
         values = value if isinstance(value, tuple) else (value,)

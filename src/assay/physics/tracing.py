@@ -72,7 +72,7 @@ def require_effect(problem: Any, *, draws: int = 16) -> None:
     moved = dict.fromkeys(problem.parameters, 0.0)
     rng = np.random.default_rng(0)
     with jax.enable_x64(True):  # noqa: FBT003
-        slope = jax.jacfwd(_everything(problem))
+        slope = jax.jit(jax.jacfwd(_everything(problem)))
         for _ in range(draws):
             values = {key: rng.normal() for key in _all_keys(problem)}
             place = {name: rng.uniform(*ends) for name, ends in problem.box.items()}
