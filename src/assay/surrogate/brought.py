@@ -60,7 +60,7 @@ def bring(candidate: Any) -> Method:
         If it is none of these.
     """
     if is_predictions(candidate):
-        _require_known(candidate)
+        require_known(candidate)
         return Method("Brought predictions", lambda seed: BroughtPredictions(candidate), _UNSEEN)
     if isinstance(candidate, type):
         raise StudyError(
@@ -92,7 +92,7 @@ def bring(candidate: Any) -> Method:
     )
 
 
-def _require_known(candidate: Any) -> None:
+def require_known(candidate: Any) -> None:
     """Refuse a misspelt kind of network with the nearest, and not as a file that is absent."""
     if isinstance(candidate, str) and not Path(candidate).suffix and not Path(candidate).exists():
         raise StudyError(

@@ -90,7 +90,7 @@ def _read(source: Any, outputs_source: Any, reading: Reading, like: Runs | None)
     if isinstance(source, tuple) and len(source) == 2 and outputs_source is None:
         source, outputs_source = source
     if like is not None:
-        reading = dataclasses.replace(reading, inputs=like.inputs, outputs=like.outputs)
+        reading = Reading(inputs=like.inputs, outputs=like.outputs, group=reading.group)
     first = open_runs(source, letter="x")
     second = None if outputs_source is None else open_runs(outputs_source, letter="y")
     try:

@@ -1,18 +1,16 @@
 """Whether a network in place of an expensive model beats the Gaussian process."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from assay.errors import StudyError
 from assay.result import Result
 from assay.study import as_names, run_in
+from assay.surrogate.brought import is_predictions, require_known
 from assay.surrogate.checks import CHECKS
-from assay.surrogate.domain import check_bounds
 from assay.surrogate.inputs import Reading, Runs, read_runs
 from assay.surrogate.need import SurrogateNeed
+from assay.surrogate.stated import bounds_of, sigma_of
 
 
 class SurrogateStudy:
@@ -28,7 +26,7 @@ class SurrogateStudy:
         Test runs; by default a quarter of the runs is sealed.
     inputs, outputs : names or patterns of columns, such as ``"u_*"``
         `outputs` must be given for a single table; `inputs` are then all other numeric columns.
-    sigma : float, or array of shape (m,), optional [units of the outputs]
+    sigma : float, array of shape (m,) or dict of name to number, optional [units of the outputs]
         Noise of the data that predictions will be compared with: errors are graded in its units.
     bounds : array of shape (d, 2), or dict of name to (low, high), optional [units of the inputs]
         The box that the runs were drawn from.
@@ -74,16 +72,19 @@ class SurrogateStudy:
         checks: tuple = CHECKS,
     ):
         reading = Reading(as_names(inputs), as_names(outputs), group, as_names(drop))
+        if test is None and candidate is not None and is_predictions(candidate):
+            require_known(candidate)
+            raise StudyError(
+                "Predictions can be put on trial only for test runs that are given.",
+                hint="Give the test runs too, as `test`; the predictions hold them in order.",
+            )
         runs = read_runs(X, Y, reading)
-        given = None
-        if test is not None:
-            pair = test if isinstance(test, tuple) and len(test) == 2 else (test, None)
-            given = read_runs(pair[0], pair[1], reading, like=runs)
+        given = None if test is None else read_runs(test, None, reading, like=runs)
         self._need = SurrogateNeed(
             runs=runs,
             given=given,
-            sigma=_sigma(sigma, runs),
-            bounds=_bounds(bounds, runs),
+            sigma=sigma_of(sigma, runs),
+            bounds=bounds_of(bounds, runs),
             brought="mlp" if candidate is None else candidate,
             members=members,
             modes=modes,
@@ -91,8 +92,8 @@ class SurrogateStudy:
             checks_=CHECKS if checks is None else tuple(checks),
             reading=reading,
             sources=(
-                runs.source,
-                None if given is None else given.source,
+                _named(X, runs),
+                _named(test, given),
                 str(Y) if isinstance(Y, str | Path) else None,
             ),
         )
@@ -136,38 +137,11 @@ class SurrogateStudy:
         )
 
 
-def _sigma(sigma: Any, runs: Runs) -> np.ndarray | None:
-    """Return the noise of every output, or say what is wrong with it."""
-    if sigma is None:
+def _named(source: Any, runs: Runs | None) -> Any:
+    """Return what a source is called in `study.toml`: its files, where it has any."""
+    if runs is None:
         return None
-    try:
-        each = np.asarray(sigma, float)
-        each = np.broadcast_to(each, (runs.n_outputs,)).copy()
-    except (TypeError, ValueError):
-        each = np.array([np.nan])
-    if not (np.isfinite(each) & (each > 0.0)).all():
-        raise StudyError(
-            f"`sigma` must be positive, one number or one for each of the {runs.n_outputs} "
-            f"outputs, got {sigma!r}.",
-            hint="Give the standard deviation of the noise, in the unit of the outputs.",
-        )
-    return each
-
-
-def _bounds(bounds: Any, runs: Runs) -> np.ndarray | None:
-    """Return the box (d, 2) in the order of the inputs, or say what is wrong with it."""
-    if bounds is None:
-        return None
-    if isinstance(bounds, Mapping):
-        missing = [name for name in runs.inputs if name not in bounds]
-        unknown = [name for name in bounds if name not in runs.inputs]
-        if missing or unknown:
-            raise StudyError(
-                "`bounds` must name every input once"
-                + (f"; missing: {', '.join(missing)}" if missing else "")
-                + (f"; not an input: {', '.join(map(str, unknown))}" if unknown else "")
-                + ".",
-                hint=f"The inputs are {', '.join(runs.inputs)}.",
-            )
-        bounds = [bounds[name] for name in runs.inputs]
-    return np.column_stack(check_bounds(bounds, runs.n_inputs))
+    several = list(source) if isinstance(source, list | tuple) else [source]
+    if not several or not all(isinstance(one, str | Path) for one in several):
+        return runs.source
+    return [str(one) for one in several] if len(several) > 1 else str(several[0])
