@@ -15,6 +15,7 @@ from assay.surrogate.conformal import (
     cross_errors,
     fit_conformal,
 )
+from assay.surrogate.scoring import mid_sentence
 
 if TYPE_CHECKING:
     from assay.surrogate.inputs import Runs
@@ -91,7 +92,8 @@ class ErrorBars:
 
     `raw` and `calibrated` are None where there is no spread or no calibration; `ratio_inside` and
     `ratio_outside` [-] are the RMS error over the RMS spread (1 is right) in and out of the
-    validity domain; `width` is the mean half width of the calibrated interval, in the study's unit.
+    validity domain; `width` is the mean half width of the calibrated interval, in the study's unit;
+    `half_width` (n_test, m) [units of the outputs] is that of each; `n` counts calibration runs.
     """
 
     name: str
@@ -102,6 +104,7 @@ class ErrorBars:
     ratio_outside: float | None
     width: float | None
     half_width: np.ndarray | None
+    n: int | None = None
 
     @classmethod
     def of(
@@ -109,7 +112,7 @@ class ErrorBars:
     ) -> "ErrorBars":
         """Hold the test errors against the spread and the intervals."""
         errors, spread = np.abs(scored.errors), scored.spread
-        raw = calibrated = width = half = None
+        raw = calibrated = width = half = n = None
         ratios = [None, None]
         if spread is not None:
             z = stats.norm.ppf(0.5 + LEVEL / 2.0)
@@ -123,7 +126,7 @@ class ErrorBars:
             calibrated = coverage(errors <= half, level=LEVEL, n_calibration=n)
             width = float(np.mean(half / yard.scale)) * yard.factor
         rule = "" if calibration is None else calibration.rule
-        return cls(scored.name, rule, raw, calibrated, *ratios, width, half)
+        return cls(scored.name, rule, raw, calibrated, *ratios, width, half, n)
 
 
 def _ratio(errors, spread):
@@ -190,8 +193,8 @@ def bars_note(bars: ErrorBars) -> str:
     if bars.raw.estimate >= low:
         return ""
     said = (
-        f"The spread of the {bars.name} is not an error bar: 1.96 standard deviations hold "
-        f"{held:.0f} % of the test outputs where 95 % were due."
+        f"The spread of the {mid_sentence(bars.name)} is not an error bar: 1.96 standard "
+        f"deviations hold {held:.0f} % of the test outputs where 95 % were due."
     )
     if bars.calibrated is not None and np.isfinite(bars.width):
         said += f" The calibrated interval holds {100.0 * bars.calibrated.estimate:.0f} %: use it."

@@ -145,13 +145,12 @@ class SurrogateNeed(AbstractNeed):
         del seed  # the interval is in closed form
         units = independent(test)
         losses = np.array([parts.yard.losses(s.errors) for s in candidate])
-        over = "sigma" if parts.yard.sigma is not None else "spread"
         gains = tuple(
             paired_gain(
                 losses,
                 parts.yard.losses(b.errors),
                 against=b.name,
-                loss=f"squared error of a test run over {over}²",
+                loss="squared error",
                 units=units,
             )
             for b in baselines
@@ -181,6 +180,7 @@ class SurrogateNeed(AbstractNeed):
             spread=first.spread,
             validation_spread=first.validation_spread,
             half_width=told.bars[first.name].half_width,
+            n_calibration=told.bars[first.name].n,
             baselines=tuple(s.trained.estimator for s in baselines),
             baseline_names=tuple(s.name for s in baselines),
             baseline_predictions=np.array([s.predictions for s in baselines]),
@@ -234,7 +234,14 @@ class SurrogateNeed(AbstractNeed):
         if not hasattr(estimator, "to_saved"):
             return None
         found = self._kept["told"].calibrations[candidate[0].name]
-        return CalibratedSurrogate.of(estimator, found.conformal)
+        model = CalibratedSurrogate.of(estimator, found.conformal)
+        model.extra_ = {  # what a saved model must know to be asked about a table
+            "columns": list(self.runs.inputs),
+            "units": list(self.runs.input_units),
+            "outputs": list(self.runs.outputs),
+            "output_units": list(self.runs.output_units),
+        }
+        return model
 
     def story(self, parts, test, candidate, baselines, gain):
         """Return the title, notes, tables and what the figures draw."""
@@ -265,13 +272,13 @@ class SurrogateNeed(AbstractNeed):
         brought = self.brought
         return {
             "data": runs,
-            "outputs_data": second,
+            "outputs_file": second,
             "test": test,
             **dataclasses.asdict(self.reading),
             "sigma": sigma,
             "bounds": None if self.bounds is None else self.bounds.tolist(),
             "candidate": brought if isinstance(brought, str) else _brought(brought),
-            "candidate_predictions": str(brought) if isinstance(brought, Path) else None,
+            "candidate_rows": str(brought) if isinstance(brought, Path) else None,
             "members": self.members,
             "modes": self.modes,
             "learning_curve": self.learning_curve,

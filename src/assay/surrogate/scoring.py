@@ -339,3 +339,16 @@ def place_of(name: str, value: Any) -> str:
     title, unit = title.strip(), unit.strip(" ]")
     where = f"{title} = {value:.3g}" if title else f"at {value:.3g}"
     return f"{where} {unit}".strip()
+
+
+def mid_sentence(name: str) -> str:
+    """Return the name of a method as it is written inside a sentence.
+
+    Examples
+    --------
+    >>> mid_sentence("Ensemble of 5 MLPs"), mid_sentence("Gaussian process")
+    ('ensemble of 5 MLPs', 'Gaussian process')
+    """
+    first = name.split(" ")[0]
+    plain = first[1:].islower() and first != "Gaussian"
+    return name[:1].lower() + name[1:] if plain else name

@@ -23,6 +23,7 @@ from assay.surrogate.scoring import (
     by_output,
     label_of,
     metrics_of_need,
+    mid_sentence,
     worst_runs,
 )
 
@@ -90,6 +91,7 @@ def _title(runs: "Runs", test: "Runs") -> str:
 
 
 def _notes(told: Told, parts: Parts, test: "Runs"):
+    yield _disagreement(told)
     yield from _where_to_use(told)
     yield from (bars_note(b) for b in told.bars.values())
     for name, curve in told.curves.items():
@@ -106,9 +108,24 @@ def _notes(told: Told, parts: Parts, test: "Runs"):
         bars = told.bars[scored.name]
         if bars.half_width is not None and not np.isfinite(bars.half_width).all():
             yield (
-                f"The {scored.name} has no calibrated interval: too few runs for 95 %. "
-                "It takes 19 runs that the fit did not see."
+                f"The {mid_sentence(scored.name)} has no calibrated interval: too few runs for "
+                "95 %. It takes 19 runs that the fit did not see."
             )
+
+
+def _disagreement(told: Told) -> str:
+    """Return a sentence where most runs say otherwise than the mean, which a few carry."""
+    ours, best = (told.yard.losses(s.errors) for s in (told.candidate, told.best))
+    better, less = float(np.mean(ours < best)), bool(ours.mean() < best.mean())
+    if 0.4 <= better <= 0.6 or less == (better > 0.5):
+        return ""
+    names = [mid_sentence(s.name) for s in (told.candidate, told.best)]
+    near, far = names if better > 0.5 else names[::-1]
+    return (
+        f"Most runs and the mean disagree: the {near} is closer on {max(better, 1 - better):.0%} "
+        f"of the test runs, the {far} has the smaller mean squared error, which the largest errors "
+        "carry. Decide by what hurts you more."
+    )
 
 
 def _where_to_use(told: Told):
@@ -128,15 +145,15 @@ def _where_to_use(told: Told):
 
 def _pays(told: Told, parts: Parts) -> str:
     runs = parts.fit.n_runs + parts.validation.n_runs
-    cost = told.candidate.batch_us
     said = f"What it takes: {runs:,} runs of the model to learn and choose"
     if told.candidate.row_us is None:
         return said + "."
+    ours, best = told.candidate, told.best
     return (
-        f"{said}, then {_number(told.candidate.trained.fit_s)} s to fit the {told.candidate.name} "
-        f"({_number(told.best.trained.fit_s)} s the {told.best.name}) and {_number(cost)} µs a "
-        f"prediction. It pays once more than {runs:,} further runs would be needed, or at once "
-        "where the runs exist."
+        f"{said}, then {_number(ours.trained.fit_s)} s to fit the {mid_sentence(ours.name)} "
+        f"({_number(best.trained.fit_s)} s the {mid_sentence(best.name)}) and "
+        f"{_number(ours.batch_us)} µs a prediction. Where the runs have to be made for it, a "
+        f"surrogate pays from the {runs + 1:,}th prediction on."
     )
 
 
@@ -184,7 +201,7 @@ def _arrays(told: Told, test: "Runs") -> dict[str, Any]:
         if curve is not None:
             arrays |= {f"{prefix}_sizes": curve.curve.sizes, f"{prefix}_rms": curve.curve.rms}
             arrays |= {f"{prefix}_needed": np.array(dataclasses.astuple(curve.needed)[:3])}
-            arrays["curve_target"] = curve.target
+            arrays[f"{prefix}_target"] = curve.target
     estimator = ours.trained.estimator
     return arrays | curve_of(getattr(estimator, "model_", estimator))
 
@@ -227,26 +244,17 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
             text += f", {who.metrics['within_sigma']:.0f} % of the test runs within sigma"
         return text + ")"
 
+    network, classic = mid_sentence(ours.name), mid_sentence(best.name)
     opening = {
-        "earned": f"Use the {_inside(ours.name)}. Its RMS error is {at(ours)}; the best classical "
-        f"method, the {_inside(best.name)}, has {at(best)}.",
-        "not_earned": f"Use the {_inside(best.name)}. Its RMS error is {at(best)}; the "
-        f"{_inside(ours.name)} has {at(ours)}.",
-        "undecided": f"Too close to call with these test runs: the RMS error of the "
-        f"{_inside(ours.name)} is {at(ours)}, that of the {_inside(best.name)} {at(best)}.",
+        "earned": f"Use the {network}. Its RMS error is {at(ours)}; the best classical method, the "
+        f"{classic}, has {at(best)}.",
+        "not_earned": f"Use the {classic}. Its RMS error is {at(best)}; the {network} has "
+        f"{at(ours)}.",
+        "undecided": f"Too close to call with these test runs: the RMS error of the {network} is "
+        f"{at(ours)}, that of the {classic} {at(best)}.",
     }[word]
     rest = said.removeprefix("Undecided: ")
     return f"{opening} {rest[:1].upper()}{rest[1:]}"
-
-
-def _inside(name: str) -> str:
-    """Return a name as it is written inside a sentence."""
-    first = name.split()[0]
-    return (
-        name[:1].lower() + name[1:]
-        if first in ("Ensemble", "Deep", "Residual", "Nearest", "Mean")
-        else name
-    )
 
 
 def _number(value: float) -> str:

@@ -48,6 +48,9 @@ class SurrogateView:
         Of the candidate over the strongest baseline.
     seed : int
         For whatever a check draws.
+    n_calibration : int or None
+        Runs that the calibrated interval was learned from: the validation runs or, where those are
+        few, all that were not sealed.
     """
 
     fit: "Runs"
@@ -71,3 +74,4 @@ class SurrogateView:
     best: int
     gain: Gain | None
     seed: int = 0
+    n_calibration: int | None = None
