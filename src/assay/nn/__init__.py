@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.nn.initialisation import n_parameters as n_parameters
     from assay.nn.mlp import MLP as MLP
     from assay.nn.mlp import Linear as Linear
+    from assay.nn.neural_ode import ODENet as ODENet
     from assay.nn.resnet import ResNet as ResNet
 
 _LAZY = {
@@ -20,6 +21,7 @@ _LAZY = {
     "MLP": "mlp",
     "RULES": "initialisation",
     "Linear": "mlp",
+    "ODENet": "neural_ode",
     "ResNet": "resnet",
     "activation": "activations",
     "from_arrays": "arrays",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.surrogate.learning_curve import RunsNeeded as RunsNeeded
     from assay.surrogate.learning_curve import runs_needed as runs_needed
     from assay.surrogate.mlp import MLPSurrogate as MLPSurrogate
+    from assay.surrogate.neural_ode import NeuralODE as NeuralODE
     from assay.surrogate.outputs import PCAOutputs as PCAOutputs
     from assay.surrogate.prior import weight_decay_of as weight_decay_of
     from assay.surrogate.resnet import ResNetSurrogate as ResNetSurrogate
@@ -34,6 +35,7 @@ _LAZY = {
     "GaussianProcess": "gp",
     "LearningCurve": "learning_curve",
     "MLPSurrogate": "mlp",
+    "NeuralODE": "neural_ode",
     "PCAOutputs": "outputs",
     "ResNetSurrogate": "resnet",
     "RunsNeeded": "learning_curve",
