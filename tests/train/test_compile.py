@@ -28,7 +28,7 @@ def test_four_different_fits_share_one_trace():
 def test_whole_batches_share_a_trace_within_a_bucket():
     spec = dataclasses.replace(LINE, batch=211)
     before = trace_count()
-    for n in (113, 120, 128):
+    for n in (125, 126, 128):
         fit(spec, Hyper(steps=30), *line_rows(n), seed=0)
     assert trace_count() == before + 1
 

@@ -202,11 +202,12 @@ def _all_rows(x, y, chunk):
 
 
 def _bucket(n_rows):
-    """Next size of a ladder with four rungs an octave: at most a quarter of the rows is padding.
+    """Next size of a ladder with 16 rungs an octave: at most a sixteenth of the rows is padding.
 
-    Powers of two would waste up to half of a step that uses all rows.
+    Every step pays for padding, a table of another size for one compilation: with four rungs 800
+    rows took 12 % longer than without.
     """
-    rung = max(1, 2 ** max(0, (n_rows - 1).bit_length() - 3))
+    rung = max(1, 2 ** max(0, (n_rows - 1).bit_length() - 5))
     return max(8, math.ceil(n_rows / rung) * rung)
 
 
