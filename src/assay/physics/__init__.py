@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.physics.conditions import Periodic as Periodic
     from assay.physics.conditions import Unknown as Unknown
     from assay.physics.conditions import UnknownField as UnknownField
+    from assay.physics.pinn import PINN as PINN
     from assay.physics.problem import Problem as Problem
     from assay.physics.solution import Solution as Solution
 
@@ -20,6 +21,7 @@ _LAZY = {
     "Face": "conditions",
     "Initial": "conditions",
     "Measured": "conditions",
+    "PINN": "pinn",
     "Periodic": "conditions",
     "Problem": "problem",
     "Solution": "solution",

@@ -1,0 +1,235 @@
+"""The host loop that the least-squares, L-BFGS and Adam programs share, and what they return.
+
+Each method is two compiled functions: one that makes the state of a start, one that does a chunk
+of steps. What is asked of them (steps, seconds, tolerances) is traced or stays on the host, so that
+no other value compiles again.
+"""
+
+import dataclasses
+import enum
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from assay.errors import StudyError
+from assay.train.program import trace_count
+
+CHUNK_SECONDS = 0.5  # between two looks from the host
+
+
+class Stop(enum.IntEnum):
+    """Why a descent ended; the compiled loop carries the number."""
+
+    RUNNING = 0
+    GRADIENT = 1
+    STEP = 2
+    FLOOR = 3
+    TARGET = 4
+    STUCK = 5
+    STALLED = 6
+    BUDGET = 7
+    SECONDS = 8
+    NONFINITE = 9
+    INTERRUPTED = 10
+
+    @property
+    def sentence(self) -> str:
+        """What it means, for a reader."""
+        return _SENTENCES[self]
+
+    @property
+    def settled(self) -> bool:
+        """Whether more steps would not have changed much."""
+        return self in (Stop.GRADIENT, Stop.STEP, Stop.FLOOR, Stop.TARGET, Stop.STALLED)
+
+
+_SENTENCES = {
+    Stop.RUNNING: "It is still running.",
+    Stop.GRADIENT: "Converged: the gradient of the loss is below the tolerance.",
+    Stop.STEP: "Converged: the steps have become smaller than the tolerance.",
+    Stop.FLOOR: "Converged to the precision of the arithmetic: the next step would lower the loss "
+    "by less than its rounding error.",
+    Stop.TARGET: "Converged: the loss reached the target.",
+    Stop.STUCK: "Stopped: no step along the last direction lowers the loss.",
+    Stop.STALLED: "Converged: the loss has stopped falling.",
+    Stop.BUDGET: "All steps were used while the loss was still falling; more may help.",
+    Stop.SECONDS: "The time was used up while the loss was still falling; more may help.",
+    Stop.NONFINITE: "Broke down: the loss became infinite or not a number; the weights are the "
+    "last good ones.",
+    Stop.INTERRUPTED: "Interrupted; the weights are the last good ones.",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """When a descent ends; only `chunk` compiles again.
+
+    Parameters
+    ----------
+    steps : int
+        At most so many, at least 1.
+    seconds : float
+        Looked at between chunks.
+    gradient : float
+        Ends at a largest component of the gradient of the loss (sum of squares, halved) below it.
+    step : float
+        Ends at a step shorter than this times the length of the parameters.
+    target : float
+        Ends at a loss below it.
+    stall : float
+        Ends where the loss has fallen by less than this share over `patience` steps.
+    patience : int
+        See `stall`.
+    chunk : int
+        Most steps between two looks from the host.
+    """
+
+    steps: int = 500
+    seconds: float = math.inf
+    gradient: float = 0.0
+    step: float = 1e-12
+    target: float = 0.0
+    stall: float = 1e-2
+    patience: int = 30
+    chunk: int = 50
+
+    def __post_init__(self):
+        for name in ("steps", "patience", "chunk"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise StudyError(
+                    f"`{name}` must be a whole number of at least 1, got {value!r}.",
+                    hint="Leave it out for the default.",
+                )
+        for name in ("seconds", "gradient", "step", "target", "stall"):
+            value = getattr(self, name)
+            if not value >= 0:
+                raise StudyError(
+                    f"`{name}` must not be negative, got {value!r}.", hint="0 switches it off."
+                )
+
+    def traced(self, dtype) -> dict[str, np.ndarray]:
+        """Return the numbers that the compiled loop looks at."""
+        names = ("gradient", "step", "target")
+        return {name: np.asarray(getattr(self, name), dtype) for name in names}
+
+
+@dataclasses.dataclass(frozen=True)
+class Descent:
+    """What a descent returns.
+
+    Attributes
+    ----------
+    params : pytree of numpy arrays
+        The best that were met.
+    stop : Stop
+    history : dict of str to arrays of shape (n,)
+        ``step``, ``loss`` (before each step, and after the last), ``seconds``; ``parts`` is
+        (n, n_terms).
+    steps : int
+    seconds, compile_seconds : float [s]
+    state : dict
+        The last state of the method, for a start from there.
+    """
+
+    params: Any
+    stop: Stop
+    history: dict[str, np.ndarray]
+    steps: int
+    seconds: float
+    compile_seconds: float
+    state: Any = None
+
+
+def drive(start, run, params, data, limits, hyper, progress: Callable | None) -> Descent:
+    """Run chunks of steps until the method, the budget or the user ends it.
+
+    Parameters
+    ----------
+    start : function (params, data, hyper) -> state
+        The state is a dictionary with at least ``theta`` (flat), ``parts``, ``stop``, ``step``.
+        It is called first and computes nothing.
+    run : function (params, state, data, limits, last) -> (state, parts before each step)
+    """
+    clock = time.perf_counter()
+    params = jax.tree.map(np.asarray, params)
+    theta, unravel = ravel_pytree(params)
+    state, compiling = start(params, data, hyper), 0.0
+    log, stop = _Log(limits, time.perf_counter() - clock), Stop.RUNNING
+    traced, per_chunk = limits.traced(theta.dtype), 1
+    try:
+        while stop is Stop.RUNNING:
+            tick, before, done = time.perf_counter(), trace_count(), int(state["step"])
+            last = np.int32(min(done + per_chunk, limits.steps))
+            state, parts = jax.block_until_ready(run(params, state, data, traced, last))
+            took, count = time.perf_counter() - tick, int(state["step"]) - done
+            if trace_count() > before:
+                compiling += took  # with the first step, which is short beside it
+            else:
+                per_chunk = _paced(per_chunk, count, took, limits.chunk)
+            log.add(np.asarray(parts)[:count], np.asarray(state["parts"]), took)
+            stop = log.reason(Stop(int(state["stop"])), time.perf_counter() - clock)
+            if progress is not None:
+                progress(int(state["step"]), limits.steps, log.loss)
+    except KeyboardInterrupt:
+        stop = Stop.INTERRUPTED
+    found = jax.tree.map(np.asarray, unravel(state.get("best", state["theta"])))
+    return Descent(
+        params=found, stop=stop, history=log.history(), steps=int(state["step"]),
+        seconds=time.perf_counter() - clock, compile_seconds=compiling, state=state,
+    )  # fmt: skip
+
+
+def _paced(per_chunk, count, took, most):
+    """Return how many steps to ask for next, so that the host looks every `CHUNK_SECONDS`."""
+    each = took / max(count, 1)
+    wanted = int(CHUNK_SECONDS / max(each, 1e-9))
+    return int(np.clip(wanted, 1, min(most, 8 * per_chunk)))
+
+
+class _Log:
+    """The losses of a descent, as it goes."""
+
+    def __init__(self, limits, seconds):
+        self.limits, self.parts, self.seconds = limits, [], [seconds]
+        self.now = None
+
+    @property
+    def loss(self):
+        return float(np.sum(self.now, dtype=float))
+
+    def add(self, parts, now, took):
+        start, n = self.seconds[-1], max(len(parts), 1)
+        self.parts += list(parts)
+        self.now = now
+        self.seconds += [start + took * (i + 1) / n for i in range(len(parts))]
+
+    def reason(self, stop, seconds):
+        done = len(self.parts)
+        if stop is not Stop.RUNNING:
+            return stop
+        if done >= self.limits.steps:
+            return Stop.BUDGET
+        if seconds > self.limits.seconds:
+            return Stop.SECONDS
+        back = self.limits.patience
+        if done > back:
+            earlier = float(np.sum(self.parts[-back], dtype=float))
+            if self.loss > earlier * (1.0 - self.limits.stall):
+                return Stop.STALLED
+        return Stop.RUNNING
+
+    def history(self):
+        now = [] if self.now is None else [self.now]
+        parts = np.array(self.parts + now, float)
+        return {
+            "step": np.arange(len(parts)),
+            "loss": parts.sum(axis=1),
+            "seconds": np.array(self.seconds[: len(parts)], float),
+            "parts": parts,
+        }

@@ -1,0 +1,150 @@
+"""A least-squares problem as terms: functions of one item, mapped over many.
+
+The loss is the sum of the squares of all rows. A row knows one item only (a point, a reading), so
+that its gradient in the parameters costs one backward pass of one item, and all of them are one
+vectorised call; differentiating the whole vector of rows would cost a pass over all items for each.
+"""
+
+import dataclasses
+import functools as ft
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from assay.train import program
+
+BLOCK_BYTES = 256 * 1024**2  # of a block of the Jacobian; larger ones are added up in blocks
+
+
+@dataclasses.dataclass(frozen=True)
+class RowData:
+    """What the terms are evaluated on.
+
+    Attributes
+    ----------
+    items : tuple of pytrees
+        One a term; all arrays of it have the items as leading axis.
+    weights : tuple of arrays of shape (n_items,)
+        Multiply the rows (not their squares).
+    shared : pytree
+        Given to every row, such as the values of known parameters.
+    """
+
+    items: tuple
+    weights: tuple
+    shared: Any = ()
+
+
+jax.tree_util.register_dataclass(RowData, ["items", "weights", "shared"], [])
+
+# A term: term(params, shared, item) -> (k,) rows. It is static, so it must compare by value: a
+# module-level function, or a frozen dataclass with __call__.
+Term = Callable[[Any, Any, Any], jax.Array]
+
+
+def row_blocks(terms: tuple[Term, ...], params, data: RowData) -> tuple[jax.Array, ...]:
+    """Return the weighted rows of each term, (n_items, k)."""
+    found = []
+    for term, items, weight in zip(terms, data.items, data.weights, strict=True):
+        rows = jax.vmap(ft.partial(term, params, data.shared))(items)
+        found.append(rows * weight[:, None])
+    return tuple(found)
+
+
+def row_vector(terms: tuple[Term, ...], params, data: RowData) -> jax.Array:
+    """Return all weighted rows as one vector."""
+    return jnp.concatenate([rows.ravel() for rows in row_blocks(terms, params, data)])
+
+
+def squares(terms: tuple[Term, ...], params, data: RowData) -> jax.Array:
+    """Return the sum of squares of each term, (n_terms,); their sum is the loss."""
+    return jnp.stack([jnp.sum(rows**2) for rows in row_blocks(terms, params, data)])
+
+
+def slopes(term: Term, unravel: Callable, theta, shared, items, weight) -> jax.Array:
+    """Return the Jacobian (n_items * k, n_parameters) of a term's weighted rows."""
+
+    def of_one(item, w):
+        return jax.jacrev(lambda flat: term(unravel(flat), shared, item) * w)(theta)
+
+    jacobian = jax.vmap(of_one)(items, weight)
+    return jacobian.reshape(-1, theta.size)
+
+
+def jacobian(terms: tuple[Term, ...], unravel: Callable, theta, data: RowData) -> jax.Array:
+    """Return the Jacobian (n_rows, n_parameters) of all weighted rows."""
+    parts = zip(terms, data.items, data.weights, strict=True)
+    return jnp.concatenate(
+        [slopes(term, unravel, theta, data.shared, items, w) for term, items, w in parts]
+    )
+
+
+def normal(terms: tuple[Term, ...], unravel: Callable, theta, data: RowData, *, block: int):
+    """Return J^T J (p, p) and J^T r (p,), adding up blocks of at most `block` items."""
+    p = theta.size
+    square, slope = jnp.zeros((p, p), theta.dtype), jnp.zeros(p, theta.dtype)
+
+    def add(carry, term, items, weight):
+        jac = slopes(term, unravel, theta, data.shared, items, weight)
+        rows = jax.vmap(ft.partial(term, unravel(theta), data.shared))(items) * weight[:, None]
+        return carry[0] + jac.T @ jac, carry[1] + jac.T @ rows.ravel()
+
+    carry = (square, slope)
+    for term, items, weight in zip(terms, data.items, data.weights, strict=True):
+        n = weight.shape[0]
+        if n <= block:
+            carry = add(carry, term, items, weight)
+            continue
+        # The last block is filled up with repeated items of weight 0.
+        count = -(-n // block)
+        rows = jnp.minimum(jnp.arange(count * block), n - 1).reshape(count, block)
+        keep = (jnp.arange(count * block) < n).reshape(count, block)
+
+        def step(carry, part, term=term, items=items, weight=weight):
+            index, kept = part
+            some = jax.tree.map(lambda leaf: leaf[index], items)
+            return add(carry, term, some, jnp.where(kept, weight[index], 0)), None
+
+        carry, _ = jax.lax.scan(step, carry, (rows, keep))
+    return carry
+
+
+def n_rows(terms: tuple[Term, ...], params, data: RowData) -> int:
+    """Return how many rows there are, without computing them."""
+    return int(jax.eval_shape(ft.partial(row_vector, terms), params, data).size)
+
+
+def block_items(n_parameters: int, itemsize: int) -> int:
+    """Return how many items fit a block of the Jacobian."""
+    return max(1, BLOCK_BYTES // max(1, n_parameters * itemsize))
+
+
+@ft.partial(jax.jit, static_argnames="terms")
+def term_squares(terms, params, data):
+    """Return `squares`, compiled."""
+    program._TRACES[0] += 1
+    return squares(terms, params, data)
+
+
+@ft.partial(jax.jit, static_argnames="terms")
+def all_rows(terms, params, data):
+    """Return `row_blocks`, compiled."""
+    program._TRACES[0] += 1
+    return row_blocks(terms, params, data)
+
+
+@ft.partial(jax.jit, static_argnames=("terms", "block"))
+def normal_matrix(terms, params, data, block):
+    """Return (J^T J, J^T r), compiled."""
+    program._TRACES[0] += 1
+    theta, unravel = ravel_pytree(params)
+    return normal(terms, unravel, theta, data, block=block)
+
+
+def even_weights(n: int, weight: float = 1.0) -> np.ndarray:
+    """Return row weights (n,) that make the sum of squares `weight` times the mean square."""
+    return np.full(n, np.sqrt(weight / n))
