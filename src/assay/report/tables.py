@@ -138,6 +138,9 @@ def _column(info: MetricInfo, contenders: Sequence[Contender]) -> list[Cell]:
     values = [c.metrics.get(info.key) for c in contenders]
     intervals = [c.intervals.get(info.key) for c in contenders]
     digits = numbers.column_digits(values, intervals)
+    if digits is not None:
+        # The two that are compared must not be rounded to the digits of those far behind.
+        digits = max(digits, numbers.column_digits(values[:2], intervals[:2]) or 0)
     cells = []
     for contender, value, interval in zip(contenders, values, intervals, strict=True):
         spread = contender.spread.get(info.key)

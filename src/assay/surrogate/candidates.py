@@ -100,7 +100,10 @@ def candidate_method(candidate: Any, making: Making) -> Method:
             return Method(
                 called, lambda seed, k=kind: making.network(k, seed), _about(about, making)
             )
-    return bring(candidate)
+    method = bring(candidate)
+    if any(method.name == b.name for b in BASELINES):
+        return dataclasses.replace(method, name=f"{method.name} (candidate)")
+    return method
 
 
 def baseline_methods(making: Making) -> tuple[Method, ...]:

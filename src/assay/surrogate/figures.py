@@ -226,12 +226,13 @@ def draw_learning(result, figure):
             here = arrays[f"{key}_target"]
             ends = [max(low, sizes[0]), min(high, 10.0 * sizes[-1])]
             axes.plot(ends, [here, here], color=colour, linewidth=1.2, alpha=0.8)
+            ticks.add(float(f"{needed:.2g}"))
             axes.plot([needed], [here], "D", color=colour, markersize=5, markerfacecolor="none")
     if "sigma" in arrays:
         axes.axhline(
             arrays["sigma"], color=COLOURS.threshold, linestyle="--", linewidth=1.0, label="sigma"
         )
-    axes.set_xticks(sorted(ticks), [f"{t:,}" for t in sorted(ticks)])
+    axes.set_xticks(sorted(ticks), [f"{t:,.0f}" for t in sorted(ticks)])
     axes.xaxis.set_minor_locator(NullLocator())
     add_legend(axes)
 

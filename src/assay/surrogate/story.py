@@ -61,7 +61,6 @@ def story(
     gain: Gain | None,
 ) -> Story:
     """Return what is told beside the numbers of a surrogate study."""
-    del gain
     one = test.n_outputs == 1
     tables = (
         bars_table(list(told.bars.values()), told.yard.unit),
@@ -72,7 +71,7 @@ def story(
     return Story(
         title=_title(runs, test),
         metrics=metrics_of_need(told.yard, one_output=one),
-        notes=tuple(filter(None, _notes(told, parts, test))),
+        notes=tuple(filter(None, _notes(told, parts, test, gain))),
         tables=tuple(t for t in tables if t is not None),
         arrays=_arrays(told, test),
     )
@@ -90,8 +89,8 @@ def _title(runs: "Runs", test: "Runs") -> str:
     return f"{where}: {what} from {d} input{'s' if d != 1 else ''}, {test.n_runs:,} test runs"
 
 
-def _notes(told: Told, parts: Parts, test: "Runs"):
-    yield _disagreement(told)
+def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
+    yield _most_runs(told, gain)
     yield from _where_to_use(told)
     yield from (bars_note(b) for b in told.bars.values())
     for name, curve in told.curves.items():
@@ -113,19 +112,25 @@ def _notes(told: Told, parts: Parts, test: "Runs"):
             )
 
 
-def _disagreement(told: Told) -> str:
-    """Return a sentence where most runs say otherwise than the mean, which a few carry."""
+def _most_runs(told: Told, gain: Gain | None) -> str:
+    """Return a sentence where most runs say what their mean does not, which a few carry."""
     ours, best = (told.yard.losses(s.errors) for s in (told.candidate, told.best))
-    better, less = float(np.mean(ours < best)), bool(ours.mean() < best.mean())
-    if 0.4 <= better <= 0.6 or less == (better > 0.5):
-        return ""
+    better = float(np.mean(ours < best))
+    share = max(better, 1.0 - better)
     names = [mid_sentence(s.name) for s in (told.candidate, told.best)]
     near, far = names if better > 0.5 else names[::-1]
-    return (
-        f"Most runs and the mean disagree: the {near} is closer on {max(better, 1 - better):.0%} "
-        f"of the test runs, the {far} has the smaller mean squared error, which the largest errors "
-        "carry. Decide by what hurts you more."
-    )
+    closer = f"the {near} is closer on {share:.0%} of the test runs"
+    if share > 0.6 and (ours.mean() < best.mean()) != (better > 0.5):
+        return (
+            f"Most runs and the mean disagree: {closer}, the {far} has the smaller mean squared "
+            "error, which the largest errors carry. Decide by what hurts you more."
+        )
+    if share > 0.8 and gain is not None and gain.low <= 0.0 <= gain.high:
+        return (
+            f"Run by run there is less doubt: {closer}. The mean squared error is undecided because "
+            "a few runs carry most of it."
+        )
+    return ""
 
 
 def _where_to_use(told: Told):
@@ -153,7 +158,7 @@ def _pays(told: Told, parts: Parts) -> str:
         f"{said}, then {_number(ours.trained.fit_s)} s to fit the {mid_sentence(ours.name)} "
         f"({_number(best.trained.fit_s)} s the {mid_sentence(best.name)}) and "
         f"{_number(ours.batch_us)} µs a prediction. Where the runs have to be made for it, a "
-        f"surrogate pays from the {runs + 1:,}th prediction on."
+        f"surrogate pays from prediction {runs + 1:,} on."
     )
 
 
@@ -246,13 +251,18 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
 
     network, classic = mid_sentence(ours.name), mid_sentence(best.name)
     opening = {
-        "earned": f"Use the {network}. Its RMS error is {at(ours)}; the best classical method, the "
-        f"{classic}, has {at(best)}.",
-        "not_earned": f"Use the {classic}. Its RMS error is {at(best)}; the {network} has "
+        "earned": f"Use the {network}: its RMS error is {at(ours)}. That of the {classic}, the "
+        f"strongest classical method, is {at(best)}.",
+        "not_earned": f"Use the {classic}: its RMS error is {at(best)}. That of the {network} is "
         f"{at(ours)}.",
         "undecided": f"Too close to call with these test runs: the RMS error of the {network} is "
         f"{at(ours)}, that of the {classic} {at(best)}.",
     }[word]
+    if gain.estimate < -9.0:  # a percentage of five digits says less than a factor
+        factor = f"{1.0 - gain.estimate:,.0f} times" if np.isfinite(gain.estimate) else "far above"
+        rest = f"The squared error of the {network} is {factor} that of the {classic}"
+        rest += "." if word == "not_earned" else ", but a few runs carry most of it."
+        return f"{opening} {rest}"
     rest = said.removeprefix("Undecided: ")
     return f"{opening} {rest[:1].upper()}{rest[1:]}"
 
