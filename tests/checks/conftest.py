@@ -1,5 +1,7 @@
 """Views built by hand: what a check sees, without running a study."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from assay.anomaly.view import AnomalyView, Judged
 from assay.compress.baselines import PCA
 from assay.compress.view import CompressView
 from assay.data import Scaler
+from assay.surrogate.spread import has_spread
+from assay.surrogate.view import SurrogateView
 
 SEEDS = range(5)
 
@@ -85,6 +89,65 @@ def compress_view(fit, validation, test, candidate, *, code_size=2, seed=0):
     )
 
 
+def runs_of(X, Y, first=1, groups=None):
+    """Return what a check reads of the runs of one part."""
+    X, Y = np.asarray(X, float), np.asarray(Y, float).reshape(len(X), -1)
+    return types.SimpleNamespace(
+        X=X,
+        Y=Y,
+        inputs=tuple(f"x{i}" for i in range(X.shape[1])),
+        outputs=tuple(f"y{i}" for i in range(Y.shape[1])),
+        groups=groups,
+        row_numbers=np.arange(first, first + len(X)),
+    )
+
+
+def surrogate_view(fit, validation, test, candidate, baselines=(), **given):
+    """Return the view of fitted estimators; parts are pairs (X, Y), `given` overrides fields."""
+    parts = [
+        runs_of(*part, first=first)
+        for part, first in zip((fit, validation, test), (1, 1001, 2001), strict=True)
+    ]
+
+    def predicted(estimator, part):
+        if not hasattr(estimator, "predict"):
+            return np.zeros_like(part.Y)
+        return np.asarray(estimator.predict(part.X), float).reshape(part.Y.shape)
+
+    def spread_on(estimator, part):
+        if not hasattr(estimator, "predict") or not has_spread(estimator):
+            return None
+        return np.asarray(estimator.predict(part.X, return_std=True)[1]).reshape(part.Y.shape)
+
+    scale = parts[0].Y.std(axis=0)
+    scale = np.full_like(scale, np.sqrt(np.mean(scale**2))) if len(scale) > 12 else scale
+    held, first = parts[1], candidate[0]
+    ranks = [np.mean(((predicted(b, held) - held.Y) / scale) ** 2) for b in baselines]
+    fields = {
+        "fit": parts[0],
+        "validation": held,
+        "test": parts[2],
+        "bounds": None,
+        "sigma": None,
+        "scale": scale,
+        "candidate": tuple(candidate),
+        "candidate_name": "candidate",
+        "predictions": np.array([predicted(e, parts[2]) for e in candidate]),
+        "fit_predictions": predicted(first, parts[0]),
+        "validation_predictions": predicted(first, held),
+        "spread": spread_on(first, parts[2]),
+        "validation_spread": spread_on(first, held),
+        "half_width": None,
+        "baselines": tuple(baselines),
+        "baseline_names": tuple(type(b).__name__ for b in baselines),
+        "baseline_predictions": np.array([predicted(b, parts[2]) for b in baselines]),
+        "baseline_ranks": np.array(ranks),
+        "best": int(np.argmin(ranks)) if ranks else 0,
+        "gain": None,
+    }
+    return SurrogateView(**(fields | given))
+
+
 class Given:
     """An estimator with the attributes that a test gives it."""
 
@@ -103,6 +166,11 @@ def _anomaly_view():
 @pytest.fixture(name="compress_view", scope="session")
 def _compress_view():
     return compress_view
+
+
+@pytest.fixture(name="surrogate_view", scope="session")
+def _surrogate_view():
+    return surrogate_view
 
 
 @pytest.fixture(name="judge", scope="session")
@@ -124,3 +192,19 @@ def correlated(rng, n, d=6, k=2, noise=0.2, mixing=None):
 @pytest.fixture(name="correlated", scope="session")
 def _correlated():
     return correlated
+
+
+def problem_parts(problem, seed, sizes=(150, 50, 100), noise=0.0):
+    """Return (X, Y) pairs of independent runs of a problem, with noise in units of the spread."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i, n in enumerate(sizes):
+        X = problem.sample(n, 100 * seed + i, kind="random")
+        Y = problem(X)
+        found.append((X, Y + noise * Y.std() * rng.normal(size=Y.shape)))
+    return found
+
+
+@pytest.fixture(name="problem_parts", scope="session")
+def _problem_parts():
+    return problem_parts

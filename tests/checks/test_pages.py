@@ -8,9 +8,10 @@ import pytest
 
 from assay.anomaly.checks import CHECKS as ANOMALY
 from assay.compress.checks import CHECKS as COMPRESS
+from assay.surrogate.checks import CHECKS as SURROGATE
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "checks"
-ALL = (*ANOMALY, *COMPRESS)
+ALL = (*ANOMALY, *COMPRESS, *SURROGATE)
 HEADINGS = (
     "How it is detected",
     "Why it matters",

@@ -16,6 +16,8 @@ from assay.surrogate.domain import Domain
 from assay.surrogate.view import SurrogateView
 from assay.symptoms import percent
 
+FEWEST = 3  # runs on a side, before an error is said of it
+
 
 @dataclasses.dataclass(frozen=True)
 class RunsSeenBefore:
@@ -213,7 +215,7 @@ class OutsideDomain:
         )
 
     def _growth(self, view, outside) -> str:
-        if not outside.any() or outside.all():
+        if min(outside.sum(), (~outside).sum()) < FEWEST:
             return ""
         each = losses(view, view.predictions, view.test.Y).mean(axis=0)
         groups = view.test.groups

@@ -74,7 +74,7 @@ class NotScaled:
                 "spends its steps on their size.",
                 fix=fix,
             )
-        told = f"{named}" if size > 1.0 else "All scaled columns are of size about one"
+        told = f"{named}" if size > 1.5 else "All scaled columns are of size about one"
         if bounds:
             need, used = max(bounds)
             told += f"; to reach the outputs takes {need:,} of {used:,} steps at least"

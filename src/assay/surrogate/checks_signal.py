@@ -161,7 +161,7 @@ def _through(model, x, y):
 
     def affine(layer, h):
         z = h @ layer.weight.T
-        return z if layer.bias is None else z + layer.bias
+        return z if layer.bias is None else z + layer.bias[None, :]
 
     def run(nudges):
         h = affine(lift, x) if residual else x

@@ -26,7 +26,8 @@ class SpreadTooSmall:
     ----------
     least_coverage : float [-]
         Share of test outputs that must lie within 1.96 spreads. An error bar would hold 95 %; an
-        ensemble's spread is not one, and held 50 to 90 % where it was tried [1]_ (ours: 0.9).
+        ensemble's spread is not one, and held 47 to 67 % in nine fits of five networks [1]_
+        (ours: 0.9).
 
     References
     ----------
@@ -228,6 +229,8 @@ def _interval(share: float, n: int) -> tuple[float, float]:
 
 
 def _calibration_runs(view: SurrogateView) -> int:
+    if view.n_calibration is not None:
+        return view.n_calibration
     for one in view.candidate:
         for estimator in insides(one):
             conformal = getattr(estimator, "conformal_", None)
