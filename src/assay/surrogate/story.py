@@ -127,8 +127,8 @@ def _most_runs(told: Told, gain: Gain | None) -> str:
         )
     if share > 0.8 and gain is not None and gain.low <= 0.0 <= gain.high:
         return (
-            f"Run by run there is less doubt: {closer}. The mean squared error is undecided because "
-            "a few runs carry most of it."
+            f"Run by run there is less doubt: {closer}. The mean squared error is undecided "
+            "because a few runs carry most of it."
         )
     return ""
 
@@ -208,7 +208,8 @@ def _arrays(told: Told, test: "Runs") -> dict[str, Any]:
             arrays |= {f"{prefix}_needed": np.array(dataclasses.astuple(curve.needed)[:3])}
             arrays[f"{prefix}_target"] = curve.target
     estimator = ours.trained.estimator
-    return arrays | curve_of(getattr(estimator, "model_", estimator))
+    inner = estimator if hasattr(estimator, "history_") else getattr(estimator, "model_", None)
+    return arrays | curve_of(inner)
 
 
 def _columns_of_rows(arrays: dict[str, Any], test: "Runs") -> dict[str, np.ndarray]:
