@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from assay.errors import StudyError, did_you_mean
+from assay.physics.lines import is_evolution, solve_lines
 from assay.physics.ode import is_initial_value, solve_initial_value
 from assay.physics.solution import Solution
 
@@ -57,6 +58,8 @@ def solve_classical(
     options = {"tolerance": tolerance, "seconds": seconds, "level": level}
     if is_initial_value(problem):
         return solve_initial_value(problem, values, **options)
+    if is_evolution(problem):
+        return solve_lines(problem, values, **options)
     raise StudyError("Only ordinary equations from a start are solved.", hint="")
 
 

@@ -13,7 +13,7 @@ from assay.physics.explicit import (
     leading_keys,
     require_known_coefficients,
 )
-from assay.physics.marching import march
+from assay.physics.marching import is_stiff, march
 from assay.physics.refining import refined, single, table_of
 from assay.physics.solution import Solution
 
@@ -70,24 +70,24 @@ def solve_initial_value(
     with jax.enable_x64(True):  # noqa: FBT003
         slope, jacobian, keys, start, span = _prepared(problem, parameters)
         size = np.maximum(np.abs(start), 1e-3)
-        stiff = None
+        largest = np.abs(np.linalg.eigvals(np.nan_to_num(jacobian(span[0], start)))).max()
+        stiff = is_stiff(float(largest), abs(span[1] - span[0]))
 
         def solve(step_tolerance, deadline):
-            nonlocal size, stiff
+            nonlocal size
             track = march(
                 slope,
-                jacobian,
                 start,
                 span,
                 tolerance=step_tolerance,
                 scale=size,
                 deadline=deadline,
-                stiff=stiff,
+                solver="Radau" if stiff else "DOP853",
+                options={"jac": jacobian} if stiff else None,
             )
-            stiff = track.method.startswith("Radau")
             size = np.maximum(np.abs(track.states).max(axis=0), 1e-12)
             places = [keys.index(problem.space.plain(field)) for field in problem.fields]
-            table = table_of((track.times,), track.states[:, places], (5 if stiff else 7,))
+            table = table_of((track.times,), track.states[:, places], (track.degree,))
             return table, f"{track.method} in {track.n_steps} steps", track.n_steps
 
         if level is not None:

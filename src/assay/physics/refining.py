@@ -10,8 +10,9 @@ from assay.errors import StudyError
 from assay.physics.marching import OutOfTime
 from assay.physics.solution import Level, Solution, Table, even_points, relative_l2
 
-# A finer level is believed to be at most this much better than the one before.
-MOST_GAIN = 10.0
+# A finer level is believed to be at most this much better than the one before, because errors in
+# time and space do not fall together.
+MOST_GAIN = 4.0
 
 
 def refined(
@@ -46,8 +47,8 @@ def refined(
     Notes
     -----
     With d1, d2 the last two changes, the error of the last level is estimated as d2 / (r - 1),
-    r = d1 / d2 held between 2 and 10: Richardson's argument with the order that is seen, but never
-    more hope than one decimal a level.
+    r = d1 / d2 held between 2 and 4: Richardson's argument with the order that is seen, but never
+    much hope.
     """
     begun = time.perf_counter() if begun is None else begun
     deadline = begun + seconds
