@@ -172,6 +172,16 @@ def test_a_key_in_both_sources_is_no_output_and_must_agree():
         read_runs({"id": key, "a": a}, {"id": key[::-1], "u": a**2})
 
 
+def test_an_output_that_stands_in_both_sources_is_no_input():
+    runs = read_runs(table(), table(), Reading(outputs=("y",)))
+    assert (runs.inputs, runs.outputs) == (("a", "b"), ("y",))
+    assert "'y' of array are outputs" in " ".join(runs.notes).replace("'array'", "array")
+    with pytest.raises(StudyError, match="an input and an output"):
+        read_runs(table(), table(), Reading(inputs=("a", "y"), outputs=("y",)))
+    with pytest.raises(StudyError, match="no output left"):
+        read_runs(table(), table())
+
+
 def test_wide_names_give_a_coordinate():
     times = [0.1, 0.2, 0.5, 1.0, 2.0]
     data = table() | {f"u_{t:g} [mm]": np.random.default_rng(1).normal(size=40) for t in times}

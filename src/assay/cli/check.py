@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -11,6 +11,9 @@ from assay.cli.options import names
 from assay.cli.shell import EXIT_OK, EXIT_OUTSIDE, printable
 from assay.cli.streams import tell
 from assay.errors import DataError, ModelError
+
+if TYPE_CHECKING:
+    from assay.cli.validity import OutsideDomain
 
 _SHOWN = 20
 
@@ -46,7 +49,8 @@ def command(
 
     MODEL is the folder `model` of a study, or the folder of the study. Exits with 0 if every
     column has at most the allowed share of rows outside its training range, with 3 if not. A few
-    rows outside are to be expected: new rows set new records.
+    rows outside are to be expected: new rows set new records. Of a surrogate the whole validity
+    domain is asked: box, density of the training runs, disagreement of the ensemble.
 
     \b
       assay check runs/pump week43.csv
@@ -130,8 +134,8 @@ def _percent(share: float) -> str:
 
 def check_data(
     model: Path, data: str, *, columns: tuple[str, ...], drop: tuple[str, ...], allow: float
-) -> Outside:
-    """Hold a table against the training range of a saved model.
+) -> "Outside | OutsideDomain":
+    """Hold a table against the training range, or the validity domain, of a saved model.
 
     Parameters
     ----------
@@ -146,7 +150,7 @@ def check_data(
 
     Returns
     -------
-    Outside
+    Outside, or OutsideDomain for a surrogate
 
     Raises
     ------
@@ -159,8 +163,14 @@ def check_data(
     from assay.models import load, load_model
 
     folder = model / "model" if (model / "model").is_dir() else model
-    estimator, extra = load(folder), load_model(folder)[3]
+    estimator = load(folder)
+    family, _, _, extra = load_model(folder)
     _require_usable(extra, folder)
+    if family.startswith("surrogate."):
+        from assay.cli.validity import check_runs
+
+        asked = {"columns": columns, "drop": drop, "allow": allow}
+        return check_runs(estimator, folder, extra, data, **asked)
     scaler = getattr(estimator, "scaler_", None)
     if scaler is None:
         raise ModelError(

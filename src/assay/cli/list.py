@@ -30,6 +30,15 @@ NEEDS = (
             ("checks", "assay.compress.checks", ("CHECKS",)),
         ),
     ),
+    (
+        "surrogate",
+        "Does a network in place of a slow simulator beat the Gaussian process?",
+        (
+            ("candidates", "assay.surrogate", ("MLPSurrogate", "ResNetSurrogate", "NeuralODE")),
+            ("baselines", "assay.surrogate.baselines", ("BASELINES",)),
+            ("checks", "assay.surrogate.checks", ("CHECKS",)),
+        ),
+    ),
 )
 
 

@@ -17,6 +17,7 @@ from assay.errors import AssayError, did_you_mean
 COMMANDS = (
     ("anomaly", "assay.cli.anomaly", "Does a network find faults that monitoring misses?"),
     ("compress", "assay.cli.compress", "Does an autoencoder compress better than PCA?"),
+    ("surrogate", "assay.cli.surrogate", "Can a network stand in for a slow simulator?"),
     ("advise", "assay.cli.advise", "Look at a table: which need, which baseline, enough rows?"),
     ("check", "assay.cli.check", "Is new data inside what a saved model was trained on?"),
     ("run", "assay.cli.run", "Run a study again from its study.toml."),

@@ -12,7 +12,7 @@ from assay.cli.options import Common, common, finish, prepare
 from assay.cli.shell import working
 from assay.errors import StudyError, did_you_mean
 
-NEEDS = ("anomaly", "compress")
+NEEDS = ("anomaly", "compress", "surrogate")
 # Files may be one or several; in Python they may be anything that can be read as a table.
 _FILES = ("normal", "test", "calibration", "data")
 

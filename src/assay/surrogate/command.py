@@ -15,8 +15,8 @@ def run(
     outputs_file: str | None = None,
     inputs: tuple[str, ...] = (),
     outputs: tuple[str, ...] = (),
-    sigma: float | str | list[float] | list[str] | dict[str, float] | None = None,
-    bounds: list[str] | list[list[float]] | dict[str, list[float]] | None = None,
+    sigma: float | str | list[float | str] | None = None,
+    bounds: list[str | list[float]] | None = None,
     candidate: str | None = "mlp",
     candidate_rows: str | None = None,
     members: int = 5,
@@ -42,10 +42,10 @@ def run(
         A file of outputs, run by run as in `data`.
     inputs, outputs, drop : tuple of str
         Names or patterns of columns.
-    sigma : float or str
-        One number, or ``"u=2,v=0.1"``.
-    bounds : list of str
-        Such as ``["k=1:5"]``.
+    sigma : float, str or list
+        One number, ``"u=2,v=0.1"``, or one number an output.
+    bounds : list
+        Such as ``["k=1:5"]``, or ``[[1, 5], ...]`` in the order of the inputs.
     candidate : str
     candidate_rows : str
         A file of predictions of the test runs, made elsewhere.

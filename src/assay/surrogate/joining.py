@@ -75,6 +75,14 @@ def from_two(first: Source, second: Source, reading: Reading) -> Runs:
         sides.append((columns, drop, group))
     require_in_either(first, second, reading)
     keys = repeated_keys(first, second, sides)
+    doubled = [] if sides[1][0] is None else [second.raw.names[k] for k in keys]
+    taken = [k for name in doubled for k in find(first, (name,), "input")]
+    if sides[0][0] is not None and set(taken) & set(sides[0][0]):
+        raise StudyError(
+            f"{listed(doubled)} would be an input and an output.",
+            hint="Give every column one role; a narrower pattern may be enough.",
+        )
+    _require_own(first, second, sides, keys, taken)
     tables = []
     for source, (columns, drop, group), own in zip((first, second), sides, ([], keys), strict=True):
         left = [] if columns is not None else own
@@ -87,6 +95,8 @@ def from_two(first: Source, second: Source, reading: Reading) -> Runs:
     groups = _groups(first, X) if _groups(first, X) is not None else _groups(second, Y)
     lost = first.raw.n_rows - len(both)
     notes = [*tables[0].notes, *tables[1].notes, *_failed(lost, first.raw.n_rows)]
+    if taken:
+        notes.append(f"{listed(doubled)} of '{first.raw.source}' are outputs, so no inputs.")
     if keys and sides[1][0] is None:
         shared = listed(second.raw.names[k] for k in keys)
         notes.append(f"{shared} stand in both sources with equal values: no outputs.")
@@ -95,6 +105,21 @@ def from_two(first: Source, second: Source, reading: Reading) -> Runs:
         *coordinate_of(second, outputs), groups, X.row_numbers, shown,
         tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def _require_own(first: Source, second: Source, sides, keys, taken) -> None:
+    """Raise StudyError where one source has nothing that the other has not."""
+    for source, (columns, drop, group), away, what in (
+        (first, sides[0], taken, "input"),
+        (second, sides[1], keys, "output"),
+    ):
+        left = set(range(len(source.raw.names))) - {*drop, *away, group}
+        if columns is None and not left:
+            raise StudyError(
+                f"'{source.raw.source}' has no {what} left: all of its columns have another role "
+                "or stand in the other source too.",
+                hint=f"Give a source with the {what}s; it has {listed(source.raw.names)}.",
+            )
 
 
 def _assemble(raw, columns, drop, group):

@@ -197,5 +197,5 @@ def _parts(text: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = f"{value:g}" if isinstance(value, float) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
