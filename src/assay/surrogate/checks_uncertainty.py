@@ -231,6 +231,8 @@ def _interval(share: float, n: int) -> tuple[float, float]:
 def _calibration_runs(view: SurrogateView) -> int:
     if view.n_calibration is not None:
         return view.n_calibration
+    if view.n_calibration is not None:
+        return view.n_calibration
     for one in view.candidate:
         for estimator in insides(one):
             conformal = getattr(estimator, "conformal_", None)
