@@ -15,4 +15,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("surrogate.neural_ode", "assay.surrogate.neural_ode:NeuralODE"),
     ("surrogate.calibrated", "assay.surrogate.calibrated:CalibratedSurrogate"),
     ("surrogate.response_surface", "assay.surrogate.response_surface:ResponseSurface"),
+    ("surrogate.mean", "assay.surrogate.response_surface:MeanOutput"),
+    ("surrogate.nearest", "assay.surrogate.nearest:NearestRuns"),
+    ("surrogate.boosting", "assay.surrogate.boosting:Boosting"),
 )

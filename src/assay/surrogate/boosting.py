@@ -1,14 +1,18 @@
 """Gradient-boosted trees on histograms."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import as_matrix
+from assay.models import save_model
 from assay.surrogate.folds import folds, relative_errors
-from assay.surrogate.network import check_runs
+from assay.surrogate.network import check_runs, plain_params
 from assay.surrogate.threads import one_thread
+from assay.surrogate.trees import Trees
+from assay.train.fitted import numbers
 
 # (leaves of a tree, fewest rows in a leaf): from nearly additive to strongly interacting.
 GRID = ((4, 3), (4, 10), (16, 3), (16, 10))
@@ -49,6 +53,7 @@ class Boosting(RegressorMixin, BaseEstimator):
 
     name: ClassVar[str] = "Gradient boosting"
     about: ClassVar[str] = "Boosted trees on histograms, tuned by cross-validation."
+    family: ClassVar[str] = "surrogate.boosting"
 
     def __init__(self, *, random_state=0):
         self.random_state = random_state
@@ -70,8 +75,7 @@ class Boosting(RegressorMixin, BaseEstimator):
         self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
         with one_thread():
             self._grow(X, Y)
-        self.n_parameters_ = 2 * self.leaves_ * self.trees_ * self.n_outputs_
-        self.status_ = f"{self.trees_} trees an output, chosen by cross-validation."
+        self._take_over()
         return self
 
     def predict(self, X):
@@ -90,10 +94,54 @@ class Boosting(RegressorMixin, BaseEstimator):
             "inner_error": self.inner_error_,
         }
 
+    def save(self, folder) -> Path:
+        """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
+        config, arrays = self.to_saved()
+        return save_model(folder, family=self.family, config=config, arrays=arrays)
+
+    def to_saved(self):
+        """Return (config, arrays) for `assay.models.save_model`."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        config = {
+            "params": plain_params(self),
+            "inputs": self.n_features_in_,
+            "outputs": self.n_outputs_,
+            "one_output": self.one_output_,
+        }
+        arrays = {}
+        for i, model in enumerate(self.models_):
+            arrays |= Trees.of(model).to_arrays(f"{i}.")
+        return config | self.settings(), arrays
+
+    @classmethod
+    def from_saved(cls, config, arrays):
+        """Return the fitted estimator from what `to_saved` returned."""
+        model = cls(**config["params"])
+        model.n_features_in_, model.n_outputs_ = (
+            numbers(config, "inputs"),
+            numbers(config, "outputs"),
+        )
+        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
+        model.trees_, model.leaves_ = numbers(config, "trees"), numbers(config, "leaves")
+        model.leaf_rows_ = numbers(config, "leaf_rows")
+        model.inner_error_ = float(config["inner_error"])
+        model.models_ = [
+            Trees.from_arrays(arrays, f"{i}.", model.n_features_in_)
+            for i in range(model.n_outputs_)
+        ]
+        model._take_over()
+        return model
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+    def _take_over(self):
+        self.n_parameters_ = 2 * self.leaves_ * self.trees_ * self.n_outputs_
+        self.status_ = f"{self.trees_} trees an output, chosen by cross-validation."
 
     def _grow(self, X, Y):
         tuned = np.argsort(-Y.var(axis=0), kind="stable")[:TUNED_OUTPUTS]

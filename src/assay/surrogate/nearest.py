@@ -1,13 +1,16 @@
 """Averages of the nearest training runs."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from assay.data import as_matrix, map_rows
+from assay.data import Scaler, as_matrix, map_rows
+from assay.models import save_model
 from assay.surrogate.folds import folds, relative_errors
-from assay.surrogate.network import check_runs, input_scaler
+from assay.surrogate.network import check_runs, input_scaler, plain_params
+from assay.train.fitted import numbers
 
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 POWERS = (0.0, 1.0, 2.0)  # weights are distances to minus this
@@ -43,6 +46,7 @@ class NearestRuns(RegressorMixin, BaseEstimator):
 
     name: ClassVar[str] = "Nearest runs"
     about: ClassVar[str] = "The average of the nearest runs, number and weights tuned."
+    family: ClassVar[str] = "surrogate.nearest"
 
     def __init__(self, *, bounds=None, random_state=0):
         self.bounds = bounds
@@ -78,8 +82,7 @@ class NearestRuns(RegressorMixin, BaseEstimator):
         best = int(total.argmin())
         self.k_, self.power_ = grid[best]
         self.inner_error_ = float(total[best] / len(X))
-        self.n_parameters_ = self.inputs_.size + Y.size
-        self.status_ = f"{self.k_} neighbours, chosen by cross-validation."
+        self._take_over()
         return self
 
     def predict(self, X):
@@ -99,10 +102,48 @@ class NearestRuns(RegressorMixin, BaseEstimator):
         """Return what was used, as plain values."""
         return {"k": self.k_, "power": self.power_, "inner_error": self.inner_error_}
 
+    def save(self, folder) -> Path:
+        """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
+        config, arrays = self.to_saved()
+        return save_model(folder, family=self.family, config=config, arrays=arrays)
+
+    def to_saved(self):
+        """Return (config, arrays) for `assay.models.save_model`."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        config = {
+            "params": plain_params(self),
+            "scaler": self.scaler_.to_dict(),
+            "one_output": self.one_output_,
+        }
+        config |= self.settings()
+        return config, {"inputs": self.inputs_, "outputs": self.outputs_}
+
+    @classmethod
+    def from_saved(cls, config, arrays):
+        """Return the fitted estimator from what `to_saved` returned."""
+        model = cls(**config["params"])
+        model.scaler_ = Scaler.from_dict(config["scaler"])
+        model.inputs_, model.outputs_ = arrays["inputs"], arrays["outputs"]
+        model.k_, model.power_ = numbers(config, "k"), float(config["power"])
+        model.inner_error_ = float(config["inner_error"])
+        n, model.n_features_in_ = model.inputs_.shape
+        rows, model.n_outputs_ = model.outputs_.shape
+        if rows != n or model.k_ > n or len(model.scaler_.centre) != model.n_features_in_:
+            raise ValueError("the sizes of the arrays do not fit")
+        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
+        model._take_over()
+        return model
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+    def _take_over(self):
+        self.n_parameters_ = self.inputs_.size + self.outputs_.size
+        self.status_ = f"{self.k_} neighbours, chosen by cross-validation."
 
 
 def _neighbours(rows, asked, k):

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from assay.data import Scaler, as_matrix, map_rows
 from assay.models import save_model
 from assay.surrogate.network import check_runs, input_scaler, plain_params
+from assay.train.fitted import numbers
 
 # Ridge, as a share of the largest eigenvalue of the normal equations; the first is as good as none.
 RIDGES = (1e-14, *np.logspace(-10.0, 1.0, 23).tolist())
@@ -31,6 +32,7 @@ class MeanOutput(RegressorMixin, BaseEstimator):
 
     name: ClassVar[str] = "Mean"
     about: ClassVar[str] = "The mean of the training outputs: the floor."
+    family: ClassVar[str] = "surrogate.mean"
 
     def fit(self, X, Y):
         """Find the mean of `Y` (n, m) or (n,)."""
@@ -50,6 +52,29 @@ class MeanOutput(RegressorMixin, BaseEstimator):
     def settings(self) -> dict[str, Any]:
         """Return nothing: there is nothing to set."""
         return {}
+
+    def save(self, folder) -> Path:
+        """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
+        config, arrays = self.to_saved()
+        return save_model(folder, family=self.family, config=config, arrays=arrays)
+
+    def to_saved(self):
+        """Return (config, arrays) for `assay.models.save_model`."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        config = {"inputs": self.n_features_in_, "one_output": self.one_output_}
+        return config, {"mean": self.mean_}
+
+    @classmethod
+    def from_saved(cls, config, arrays):
+        """Return the fitted estimator from what `to_saved` returned."""
+        model = cls()
+        model.mean_, model.n_features_in_ = arrays["mean"], numbers(config, "inputs")
+        (model.n_outputs_,) = model.mean_.shape
+        model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
+        model.n_parameters_, model.status_ = model.n_outputs_, "Closed form."
+        return model
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
