@@ -6,6 +6,7 @@ import pytest
 import assay
 from assay.errors import AssayError, ModelError, StudyError
 from assay.models import load_model, save_model
+from assay.problems import BOREHOLE, ISHIGAMI, PISTON
 from assay.surrogate import (
     CalibratedSurrogate,
     DeepEnsemble,
@@ -13,6 +14,7 @@ from assay.surrogate import (
     MLPSurrogate,
     PCAOutputs,
     coverage,
+    coverage_band,
     fit_conformal,
 )  # fmt: skip
 from assay.surrogate.response_surface import ResponseSurface
@@ -138,3 +140,18 @@ def test_a_foreign_model_is_not_saved(tmp_path):
 def test_choices_are_checked(settings):
     with pytest.raises(StudyError):
         CalibratedSurrogate(ResponseSurface(), **settings).fit(*runs())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "n"), [(BOREHOLE, 40), (PISTON, 100), (ISHIGAMI, 200)])
+def test_coverage_of_the_process_on_problems(problem, n):
+    """The mean over five designs lies where both kinds of runs let it lie."""
+    shares = []
+    for design in range(5):
+        X, new = problem.sample(n, design), problem.sample(1000, 1000 + design, kind="random")
+        model = CalibratedSurrogate(GaussianProcess()).fit(X, problem(X)[:, 0])
+        shares.append(
+            np.mean(np.abs(model.predict(new) - problem(new)[:, 0]) <= model.half_width(new))
+        )
+    low, high = coverage_band(1000, n, repeats=5)
+    assert low <= np.mean(shares) <= high
