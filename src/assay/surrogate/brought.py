@@ -117,15 +117,20 @@ def _own(array: np.ndarray) -> np.ndarray:
     return np.array(array)
 
 
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).rstrip('. ')}"
+
+
 def _outputs(values: Any, n: int, m: int | None, who: str) -> np.ndarray:
     """Return what foreign code predicted as (n, m), or say what is wrong with it."""
     values = np.asarray(values)
+    given = values.shape
     if values.ndim == 1 and m in (None, 1):
         values = values[:, None]
     if values.ndim != 2 or len(values) != n or (m is not None and values.shape[1] != m):
         wanted = f"({n}, {'m' if m is None else m})" + (f" or ({n},)" if m == 1 else "")
         raise StudyError(
-            f"{who} must give outputs of shape {wanted}, got {values.shape}.",
+            f"{who} must give outputs of shape {wanted}, got {given}.",
             hint="Give one row a run, in the order of the runs, with one column an output.",
         )
     return as_matrix(values, name=f"outputs of {who}")
@@ -140,7 +145,7 @@ class BroughtObject:
             self.brought = copy.deepcopy(model)
         except Exception as error:
             raise StudyError(
-                f"{self.name} cannot be copied: {type(error).__name__}: {error}.",
+                f"{self.name} cannot be copied: {_reason(error)}.",
                 hint="Every seed fits a copy of its own. Bring a function instead: `lambda X: "
                 "my_model(X)`.",
             ) from error
@@ -154,7 +159,7 @@ class BroughtObject:
         except Exception as error:
             several = self.n_outputs_ > 1
             raise StudyError(
-                f"`fit` of {self.name} failed: {type(error).__name__}: {error}.",
+                f"`fit` of {self.name} failed: {_reason(error)}.",
                 hint=f"{_CALLED}, and outputs of shape "
                 + (
                     f"(n_runs, {self.n_outputs_}); wrap what takes one output only in "
@@ -170,7 +175,7 @@ class BroughtObject:
             return self.brought.predict(_own(X), **asked)
         except Exception as error:
             raise StudyError(
-                f"`predict` of {self.name} failed: {type(error).__name__}: {error}.",
+                f"`predict` of {self.name} failed: {_reason(error)}.",
                 hint=f"{_CALLED}.",
             ) from error
 
@@ -234,7 +239,7 @@ class BroughtFunction:
             values = self.function(_own(X))
         except Exception as error:
             raise StudyError(
-                f"The function {self.name} failed: {type(error).__name__}: {error}.",
+                f"The function {self.name} failed: {_reason(error)}.",
                 hint=f"{_CALLED}, and returns an array of shape (n_runs, n_outputs).",
             ) from error
         return _outputs(values, len(X), self.n_outputs_, f"the function {self.name}")

@@ -84,7 +84,9 @@ def from_two(first: Source, second: Source, reading: Reading) -> Runs:
         )
     _require_own(first, second, sides, keys, taken)
     tables = []
-    for source, (columns, drop, group), own in zip((first, second), sides, ([], keys), strict=True):
+    for source, (columns, drop, group), own in zip(
+        (first, second), sides, (taken, keys), strict=True
+    ):
         left = [] if columns is not None else own
         tables.append(_assemble(source.raw, columns, [*drop, *left], group))
     places = [_positions(s.raw, t) for s, t in zip((first, second), tables, strict=True)]
