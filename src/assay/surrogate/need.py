@@ -94,7 +94,7 @@ class SurrogateNeed(AbstractNeed):
                 Part("test", made.test.n_runs, made.test.source, "sealed, opened once, scored"),
             ),
             made.rule,
-            "run" if made.fit.groups is None else "group",
+            _unit(made.test),
         )  # fmt: skip
         yard = Yard.of(made.fit, self.sigma, common=self.common)
         domain = Domain.fit(made.fit.X, bounds=self.bounds)
@@ -294,6 +294,12 @@ def _brought(candidate: Any) -> str | None:
     if candidate is None or isinstance(candidate, Path):
         return None
     return f"brought: {getattr(candidate, '__name__', type(candidate).__name__)}"
+
+
+def _unit(test: Runs) -> str:
+    if test.groups is not None and len(np.unique(test.groups)) > 1:
+        return "group"
+    return "run" if independent(test) is None else "run of equal inputs"
 
 
 def _best(baselines: list[Scored]) -> int:
