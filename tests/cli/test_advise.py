@@ -110,3 +110,21 @@ def test_a_file_that_is_not_there(tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert "\nhint: " in err
+
+
+def test_a_plain_table_may_be_runs_of_a_simulator(rng):
+    told, found = topics(rng.normal(size=(60, 4)))
+    assert "60 runs and 3 inputs" in told["surrogate"]
+    assert next(a for a in found if a.topic == "surrogate").command.endswith("--outputs c3")
+    assert "few" in topics(rng.normal(size=(25, 4)))[0]["surrogate"]
+    stamps = np.arange(60.0)
+    assert "surrogate" not in topics(rng.normal(size=(60, 4)), times=stamps)[0]
+
+
+def test_a_series_at_the_end_of_a_table_is_taken_for_the_outputs(rng):
+    names = ("a", "b", *(f"u_{t}" for t in (0.1, 0.2, 0.5, 1.5)))
+    X = rng.normal(size=(60, 6))
+    found = advise(Table(X, names, ("",) * 6, source="r.csv"), profile(X), rate=0.05, typed="x")
+    told = next(a for a in found if a.topic == "surrogate")
+    assert told.command == "assay surrogate r.csv --outputs 'u_*'"
+    assert "2 inputs" in told.sentence

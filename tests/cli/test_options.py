@@ -64,14 +64,14 @@ class FakeResult:
 
 @pytest.fixture
 def study(monkeypatch):
-    """Stand in for the two needs' commands and for the report; keep what they were told."""
+    """Stand in for the needs' commands and for the report; keep what they were told."""
     kept = types.SimpleNamespace(told=None, result=FakeResult("earned"))
 
     def run(**told):
         kept.told = told
         return kept.result
 
-    for need in ("anomaly", "compress"):
+    for need in ("anomaly", "compress", "surrogate"):
         module = types.ModuleType(f"assay.{need}.command")
         module.run = run
         monkeypatch.setitem(sys.modules, f"assay.{need}.command", module)
@@ -95,10 +95,23 @@ def test_what_is_typed_reaches_the_study(study, tmp_path):
     assert study.result.saved == tmp_path / "x"
 
 
+def test_what_is_typed_reaches_a_surrogate_study(study, tmp_path):
+    typed = ["surrogate", "r.csv", "--inputs", "a,b", "--outputs", "u_*", "--outputs", "v"]
+    typed += ["--test", "x.csv", "y.csv", "--bounds", "a=0:1", "--bounds", "b=-1:1e3"]
+    typed += ["--sigma", "u_*=2,v=0.1", "--candidate", "neural-ode", "--modes", "0.99"]
+    assert main([*typed, "--out", str(tmp_path / "x"), "--quiet"]) == 0
+    told = study.told
+    assert (told["inputs"], told["outputs"]) == (("a", "b"), ("u_*", "v"))
+    assert told["test"] == ("x.csv", "y.csv")
+    assert told["bounds"] == ["a=0:1", "b=-1:1e3"]
+    assert told["sigma"] == "u_*=2,v=0.1"
+    assert (told["candidate"], told["modes"], told["members"]) == ("neural-ode", 0.99, 5)
+
+
 @pytest.mark.parametrize(
     ("verdict", "code"), [("earned", 0), ("not_earned", 3), ("invalid", 4), ("undecided", 5)]
 )
-@pytest.mark.parametrize("need", ["anomaly", "compress"])
+@pytest.mark.parametrize("need", ["anomaly", "compress", "surrogate"])
 def test_the_verdict_is_the_exit_code(study, need, verdict, code, tmp_path):
     study.result = FakeResult(verdict)
     args = [need, "x.csv", "--quiet", "--out", str(tmp_path / "x")]

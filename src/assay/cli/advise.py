@@ -16,6 +16,7 @@ from assay.cli.streams import tell
 # A share of normal rows goes to the threshold: the rest is what methods learn from.
 _HELD_OUT = 0.2
 _ROWS_A_COLUMN = 10
+_RUNS_AN_INPUT = 10
 _FEW_COLUMNS = 8
 _NEARLY_LINEAR = 0.34
 
@@ -104,6 +105,7 @@ def advise(table: Any, found: dict[str, Any], *, rate: float, typed: str) -> tup
         _about_baseline(found),
         _about_network(found),
         *_about_time(table, typed),
+        *_about_runs(table, found),
     )
 
 
@@ -295,6 +297,37 @@ def _about_time(table: Any, typed: str) -> list[Advice]:
             f"{typed} --window 60 --step 10",
         )
     ]
+
+
+def _about_runs(table: Any, found: dict[str, Any]) -> list[Advice]:
+    """Say how to ask about a surrogate, where rows may be runs of a simulator."""
+    if table.labels is not None or table.times is not None or table.n_columns < 2:
+        return []
+    outputs, inputs = _likely_outputs(table.columns)
+    enough = (
+        "that is few: below some ten runs an input no method learns much"
+        if found["rows"] < _RUNS_AN_INPUT * inputs
+        else "the Gaussian process is the baseline that is hard to beat"
+    )
+    return [
+        Advice(
+            "surrogate",
+            "If every row is a run of a simulator, ask whether a network can stand in for it. With "
+            f"{found['rows']:,} runs and {inputs} input{'s' if inputs > 1 else ''} {enough}.",
+            f"assay surrogate {shlex.quote(table.source)} --outputs {shlex.quote(outputs)}",
+        )
+    ]
+
+
+def _likely_outputs(names: tuple[str, ...]) -> tuple[str, int]:
+    """Return what to type for the outputs, and how many inputs that leaves."""
+    from assay.surrogate.naming import numbers_in
+
+    for start in range(1, len(names) - 1):
+        found = numbers_in(names[start:])
+        if found is not None:
+            return f"{names[start][: len(found[1]) + 1]}*", start  # the stem and what ends it
+    return names[-1], len(names) - 1
 
 
 def as_text(table: Any, advice: tuple[Advice, ...]) -> str:
