@@ -194,10 +194,10 @@ def bars_note(bars: ErrorBars) -> str:
         return ""
     said = (
         f"The spread of the {mid_sentence(bars.name)} is not an error bar: 1.96 standard "
-        f"deviations hold {held:.0f} % of the test outputs where 95 % were due."
+        f"deviations hold {held:.3g} % of the test outputs where 95 % were due."
     )
     if bars.calibrated is not None and np.isfinite(bars.width):
-        said += f" The calibrated interval holds {100.0 * bars.calibrated.estimate:.0f} %: use it."
+        said += f" The calibrated interval holds {100.0 * bars.calibrated.estimate:.3g} %: use it."
     return said
 
 

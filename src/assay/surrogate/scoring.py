@@ -295,28 +295,29 @@ def worst_runs(ours: Scored, test: "Runs", yard: Yard, inside: np.ndarray) -> Ex
     """
     size = np.abs(ours.errors / yard.scale)
     order = np.argsort(-size.max(axis=1), kind="stable")[:WORST_LISTED]
-    shown = range(min(test.n_inputs, MOST_INPUTS_LISTED))
+    one = test.n_outputs == 1
     rows = []
     for i in order:
         j = int(size[i].argmax())
-        rows.append(
-            (
-                str(test.row_numbers[i]),
-                label_of(test, j),
-                float(test.Y[i, j]),
-                float(ours.predictions[i, j]),
-                float(ours.errors[i, j]),
-                "yes" if inside[i] else "no",
-                *(float(test.X[i, k]) for k in shown),
-            )
-        )
-    columns = [("row", ""), ("output", ""), ("true", ""), ("predicted", ""), ("error", "")]
-    columns += [("in the domain", "")]
-    columns += [(test.inputs[k], test.input_units[k]) for k in shown]
-    left = test.n_inputs - len(shown)
-    note = f"Of {ours.name}, first seed; true, predicted and error in the unit of the output."
-    note += f" {left} more inputs are not shown." if left > 0 else ""
+        row = [str(test.row_numbers[i]), *([] if one else [label_of(test, j)])]
+        row += [float(v) for v in (test.Y[i, j], ours.predictions[i, j], ours.errors[i, j])]
+        row += ["yes" if inside[i] else "no", _design(test, i)]
+        rows.append(tuple(row))
+    unit = yard.unit if one or test.coordinate is not None else ""
+    columns = [("row", ""), *([] if one else [("output", "")])]
+    columns += [("true", unit), ("predicted", unit), ("error", unit)]
+    columns += [("in the domain", ""), ("inputs", "")]
+    note = f"Of the {mid_sentence(ours.name)}, first seed."
+    note += "" if unit else " True, predicted and error are in the unit of the output."
     return ExtraTable("Where the errors are largest", tuple(columns), tuple(rows), note)
+
+
+def _design(test: "Runs", i: int) -> str:
+    """Return the inputs of run `i` in words; of many, the first."""
+    shown = range(min(test.n_inputs, MOST_INPUTS_LISTED))
+    told = ", ".join(f"{test.inputs[k]} {test.X[i, k]:.4g}" for k in shown)
+    left = test.n_inputs - len(shown)
+    return told + (f" and {left} more" if left else "")
 
 
 def label_of(runs: "Runs", j: int) -> str:

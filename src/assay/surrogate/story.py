@@ -143,8 +143,8 @@ def _where_to_use(told: Told):
             said += f", elsewhere {_number(told.yard.shown(within))}"
         yield (
             f"{out:,} of {len(losses):,} test runs lie outside the validity domain of the fit runs "
-            f"({said} {told.yard.unit}, {told.candidate.name}). Predictions say so with "
-            "`return_valid=True`; do not use them there."
+            f"({said} {told.yard.unit}, {told.candidate.name}). Do not use predictions "
+            "there: predict(X, return_valid=True) says where that is."
         )
 
 
