@@ -18,4 +18,5 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("surrogate.mean", "assay.surrogate.response_surface:MeanOutput"),
     ("surrogate.nearest", "assay.surrogate.nearest:NearestRuns"),
     ("surrogate.boosting", "assay.surrogate.boosting:Boosting"),
+    ("physics.pinn", "assay.physics.pinn:PINN"),
 )

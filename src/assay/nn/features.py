@@ -12,8 +12,8 @@ from assay.errors import StudyError
 class Fourier:
     r"""Extra inputs :math:`\sin(k\pi\hat x), \cos(k\pi\hat x)` of inputs scaled to [-1, 1].
 
-    With ``random`` above 0 the frequencies are drawn instead: a matrix of normal numbers of standard
-    deviation ``scale`` maps all inputs to the angles [1]_.
+    With ``random`` above 0 the frequencies are drawn instead: a matrix of normal numbers of
+    standard deviation ``scale`` maps all inputs to the angles [1]_.
 
     Parameters
     ----------

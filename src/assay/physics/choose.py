@@ -1,8 +1,12 @@
 """Which conditions can be built into the network, and which stay terms of the loss."""
 
+import dataclasses
+
 import numpy as np
 
 from assay.errors import StudyError
+from assay.physics.derivatives import derivatives
+from assay.physics.faces import Bound
 from assay.physics.hard import FaceSet, FieldPlan, Frame, _left_over
 
 TOLERANCE = 1e-7  # of the size of the field, for values that meet at an edge of the box
@@ -68,7 +72,7 @@ def plan_conditions(problem, frame: Frame, sizes: dict, conditions: str = "auto"
 
 
 def _set_of(problem, field, place):
-    """Return the conditions of a field along a variable that can be built in, and why others not."""
+    """Return what of a field can be built in along a variable, and why the rest cannot."""
     variable = problem.space.variables[place]
     sides, why = {"low": {}, "high": {}}, {}
     for face in problem.faces:
@@ -108,38 +112,60 @@ def _clash(problem, field, sets, one, frame, size):
     """
     import jax
 
-    from assay.physics.derivatives import derivatives
-
     if not sets:
         return ""
-    variables = problem.space.variables
-    plan = FieldPlan(field, variables)
-    rng = np.random.default_rng(0)
+    meetings = tuple(
+        _Meeting(one, bound, end, order, earlier, *other)
+        for bound, end, order in one.bounds
+        for earlier in sets
+        for other in earlier.bounds
+    )
+    plan = FieldPlan(field, problem.space.variables)
     low, high = np.asarray(frame.low), np.asarray(frame.high)
-    points = rng.uniform(low, high, (LOOKS, len(low)))
+    points = np.random.default_rng(0).uniform(low, high, (LOOKS, len(low)))
+
+    def all_left(points):
+        return [jax.vmap(meeting.left(plan, sets, frame))(points) for meeting in meetings]
+
     with jax.enable_x64(True):  # noqa: FBT003
-        for bound, end, order in one.bounds:
-            for earlier in sets:
-                for other, other_end, other_order in earlier.bounds:
-                    edge = points.copy()
-                    edge[:, one.place] = (high if end else low)[one.place]
-                    edge[:, earlier.place] = (high if other_end else low)[earlier.place]
-                    orders = tuple(
-                        other_order if i == earlier.place else 0 for i in range(len(low))
-                    )
-
-                    def rest(at, bound=bound, order=order):
-                        on_face = at.at[one.place].set(edge[0, one.place])
-                        return _left_over(plan, sets, frame, on_face, one, bound, order)
-
-                    def slope(at, rest=rest, orders=orders):
-                        return derivatives(rest, at, [orders])[orders]
-
-                    left = np.abs(np.asarray(jax.jit(jax.vmap(slope))(edge)))
-                    lengths = high - low
-                    reach = lengths[one.place] ** order * lengths[earlier.place] ** other_order
-                    if not np.max(left) * reach <= TOLERANCE * size:
-                        return (
-                            f"It contradicts {other.label} where they meet (by {np.max(left):.2g})."
-                        )
+        found = jax.jit(all_left)(points)
+    for meeting, left in zip(meetings, found, strict=True):
+        worst = float(np.max(np.abs(np.asarray(left))))
+        if not worst * meeting.reach(high - low) <= TOLERANCE * size:
+            return f"It contradicts {meeting.other.label} where they meet (by {worst:.2g})."
     return ""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Meeting:
+    """Two conditions on faces that share an edge."""
+
+    one: FaceSet
+    bound: Bound
+    end: int
+    order: int
+    earlier: FaceSet
+    other: Bound
+    other_end: int
+    other_order: int
+
+    def left(self, plan, sets, frame):
+        """Return a function of a point: what is left to correct at the edge beside it."""
+        n, here, there = len(plan.variables), self.one.place, self.earlier.place
+        orders = tuple(self.other_order if i == there else 0 for i in range(n))
+
+        def rest(at):
+            edge = (frame.high if self.end else frame.low)[here]
+            on_face = at.at[here].set(edge)
+            return _left_over(plan, sets, frame, on_face, self.one, self.bound, self.order)
+
+        def at_edge(point):
+            edge = (frame.high if self.other_end else frame.low)[there]
+            return derivatives(rest, point.at[there].set(edge), [orders])[orders]
+
+        return at_edge
+
+    def reach(self, lengths):
+        """Return what turns a difference into units of the field."""
+        first = lengths[self.one.place] ** self.order
+        return first * lengths[self.earlier.place] ** self.other_order

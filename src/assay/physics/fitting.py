@@ -26,6 +26,7 @@ from assay.physics.scaling import Scales
 from assay.train import program
 from assay.train.rows import RowData, even_weights
 
+WEIGHTS = ("residual", "condition", "reading")
 TRUST = 0.1  # the equation is held this much more tightly than the noise of a reading
 NOISE_GUESS = 0.01  # of the size of the field, where the standard deviation is not given
 
@@ -76,7 +77,7 @@ def set_up(problem, scales: Scales, network: dict, conditions: str, weights: dic
     conditions : {"auto", "hard", "soft"}
     weights : dict
     """
-    frame = frame_of(problem, scales)
+    frame = frame_of(problem.box, scales)
     plans, soft = plan_conditions(problem, frame, scales.fields, conditions)
     spec = NetworkSpec(problem.space.variables, problem.periodic, len(problem.fields), **network)
     extra = {"features": None}
@@ -96,10 +97,10 @@ def set_up(problem, scales: Scales, network: dict, conditions: str, weights: dic
     return Setup(system, shared, scales, soft, dict(weights))
 
 
-def frame_of(problem, scales: Scales, tables: dict | None = None) -> Frame:
+def frame_of(box: dict, scales: Scales, tables: dict | None = None) -> Frame:
     """Return the box and the natural lengths as arrays."""
-    low, high = (np.array([ends[i] for ends in problem.box.values()]) for i in (0, 1))
-    lengths = np.array([scales.lengths[name] for name in problem.box])
+    low, high = (np.array([ends[i] for ends in box.values()]) for i in (0, 1))
+    lengths = np.array([scales.lengths[name] for name in box])
     pace = lengths / (high - low) if scales.scaled else np.full(len(low), 1e3)
     return Frame(low, high, pace, tables or {})
 
@@ -152,8 +153,16 @@ def places_of(setup: Setup, points: np.ndarray, n_face: int, seed: int) -> tuple
     return tuple(places)
 
 
-def row_data(setup: Setup, places: tuple) -> RowData:
-    """Return the items and weights of all terms at their points, in JAX's default precision."""
+def row_data(setup: Setup, places: tuple, factors: np.ndarray | None = None) -> RowData:
+    """Return the items and weights of all terms at their points, in JAX's default precision.
+
+    Parameters
+    ----------
+    setup : Setup
+    places : tuple of arrays, from `places_of`
+    factors : array of shape (n_terms,), optional
+        Further weights of the mean squares.
+    """
     problem, terms = setup.system.problem, setup.terms
     n_soft = len(setup.soft)
     bounds = (None, *(b for b, _ in setup.soft), *[None] * len(problem.readings))
@@ -237,3 +246,17 @@ def require_finite(setup: Setup, rows: tuple, places: tuple) -> None:
                 hint="Look there for a division by zero, a root or a logarithm of a negative "
                 "number, or an overflow; `precision='float64'` helps against the last.",
             )
+
+
+def require_weights(weights: Any) -> None:
+    """Require None, "balanced", or numbers of at least 0 by the names of `WEIGHTS`."""
+    fine = weights in (None, "balanced") or (
+        isinstance(weights, dict)
+        and set(weights) <= set(WEIGHTS)
+        and all(0 <= value < np.inf for value in weights.values())
+    )
+    if not fine:
+        raise StudyError(
+            f"`weights` must give numbers of at least 0 for {', '.join(WEIGHTS)}, got {weights!r}.",
+            hint="weights={'condition': 100.0}, or 'balanced'.",
+        )

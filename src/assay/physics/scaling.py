@@ -132,7 +132,7 @@ def _place(problem, rng):
 
 
 def _slopes(problem, fields, half, rng, look):
-    """Return rms of d(equation)/d(key), (n_equations, n_keys), and of the source, at typical values.
+    """Return rms of d(equation)/d(key), (n_equations, n_keys), and of the source, where typical.
 
     A field of which nothing is known yet counts as 1.
     """
@@ -213,10 +213,10 @@ def _terms(problem, fields, lengths, slopes, sources):
 
 
 def _lengths(problem, fields, half, slopes, terms):
-    """Balance the highest derivative in each variable with the largest term of lower order in it."""
+    """Balance the highest derivative in each variable with the largest term of lower order."""
     lengths = dict(half)
     for place, variable in enumerate(problem.box):
-        for i, sizes in enumerate(terms):
+        for sizes in terms:
             orders = {key: key[1][place] for key in sizes if key != "1"}
             top = max(orders.values(), default=0)
             if not top:

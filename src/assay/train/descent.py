@@ -19,6 +19,7 @@ from jax.flatten_util import ravel_pytree
 from assay.errors import StudyError
 from assay.train.program import trace_count
 
+YES, NO = True, False  # flags that the compiled loops carry
 CHUNK_SECONDS = 0.5  # between two looks from the host
 
 
@@ -146,7 +147,9 @@ class Descent:
     state: Any = None
 
 
-def drive(start, run, params, data, limits, hyper, progress: Callable | None) -> Descent:
+def drive(
+    start, run, params, data, limits, hyper, progress: Callable | None, state: Any = None
+) -> Descent:
     """Run chunks of steps until the method, the budget or the user ends it.
 
     Parameters
@@ -155,11 +158,14 @@ def drive(start, run, params, data, limits, hyper, progress: Callable | None) ->
         The state is a dictionary with at least ``theta`` (flat), ``parts``, ``stop``, ``step``.
         It is called first and computes nothing.
     run : function (params, state, data, limits, last) -> (state, parts before each step)
+    state : dict, optional
+        To go on from instead of `start`; `Limits.steps` counts its steps too.
     """
     clock = time.perf_counter()
     params = jax.tree.map(np.asarray, params)
     theta, unravel = ravel_pytree(params)
-    state, compiling = start(params, data, hyper), 0.0
+    state, compiling = state or start(params, data, hyper), 0.0
+    first = int(state["step"])
     log, stop = _Log(limits, time.perf_counter() - clock), Stop.RUNNING
     traced, per_chunk = limits.traced(theta.dtype), 1
     try:
@@ -173,14 +179,15 @@ def drive(start, run, params, data, limits, hyper, progress: Callable | None) ->
             else:
                 per_chunk = _paced(per_chunk, count, took, limits.chunk)
             log.add(np.asarray(parts)[:count], np.asarray(state["parts"]), took)
-            stop = log.reason(Stop(int(state["stop"])), time.perf_counter() - clock)
+            done = int(state["step"])
+            stop = log.reason(Stop(int(state["stop"])), done, time.perf_counter() - clock)
             if progress is not None:
-                progress(int(state["step"]), limits.steps, log.loss)
+                progress(done, limits.steps, log.loss, unravel(state["theta"]))
     except KeyboardInterrupt:
         stop = Stop.INTERRUPTED
     found = jax.tree.map(np.asarray, unravel(state.get("best", state["theta"])))
     return Descent(
-        params=found, stop=stop, history=log.history(), steps=int(state["step"]),
+        params=found, stop=stop, history=log.history(first), steps=int(state["step"]),
         seconds=time.perf_counter() - clock, compile_seconds=compiling, state=state,
     )  # fmt: skip
 
@@ -209,8 +216,7 @@ class _Log:
         self.now = now
         self.seconds += [start + took * (i + 1) / n for i in range(len(parts))]
 
-    def reason(self, stop, seconds):
-        done = len(self.parts)
+    def reason(self, stop, done, seconds):
         if stop is not Stop.RUNNING:
             return stop
         if done >= self.limits.steps:
@@ -218,18 +224,30 @@ class _Log:
         if seconds > self.limits.seconds:
             return Stop.SECONDS
         back = self.limits.patience
-        if done > back:
+        if self.limits.stall > 0 and len(self.parts) > back:
             earlier = float(np.sum(self.parts[-back], dtype=float))
             if self.loss > earlier * (1.0 - self.limits.stall):
                 return Stop.STALLED
         return Stop.RUNNING
 
-    def history(self):
+    def history(self, first):
         now = [] if self.now is None else [self.now]
         parts = np.array(self.parts + now, float)
         return {
-            "step": np.arange(len(parts)),
+            "step": first + np.arange(len(parts)),
             "loss": parts.sum(axis=1),
             "seconds": np.array(self.seconds[: len(parts)], float),
             "parts": parts,
         }
+
+
+def resumed(state: dict, *, anew: bool = True) -> dict:
+    """Return a state to go on from after the data changed: the loss is looked at anew."""
+    changes = {"stop": np.int32(Stop.RUNNING)}
+    if anew and "moved" in state:
+        changes["moved"] = np.asarray(YES)
+    if anew and "best_loss" in state:
+        changes["best_loss"] = np.full_like(state["best_loss"], np.inf)
+    if anew and "fresh" in state:
+        changes["fresh"] = np.asarray(YES)
+    return {**state, **changes}

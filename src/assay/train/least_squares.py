@@ -26,7 +26,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from assay.train import program
-from assay.train.descent import Descent, Limits, Stop, drive
+from assay.train.descent import YES, Descent, Limits, Stop, drive
 from assay.train.rows import (
     RowData,
     Term,
@@ -70,6 +70,7 @@ def least_squares(
     limits: Limits | None = None,
     damping: Damping | None = None,
     progress=None,
+    state=None,
 ) -> Descent:
     """Minimise the sum of squares of all rows.
 
@@ -85,7 +86,9 @@ def least_squares(
         Steps, seconds and tolerances; all traced.
     damping : Damping, optional
     progress : callable, optional
-        ``progress(steps_done, steps, loss)`` after every chunk of steps.
+        ``progress(steps_done, steps, loss, params)`` after every chunk of steps.
+    state : dict, optional
+        `Descent.state` of an earlier call, to go on from; see `resumed`.
 
     Returns
     -------
@@ -110,7 +113,8 @@ def least_squares(
     )
     start = ft.partial(_start, terms, layout)
     run = ft.partial(_run, terms, layout)
-    return drive(start, run, params, data, limits, np.asarray(damping.start, theta.dtype), progress)
+    hyper = np.asarray(damping.start, theta.dtype)
+    return drive(start, run, params, data, limits, hyper, progress, state)
 
 
 def _start(terms, layout, params, data, start):
@@ -124,7 +128,7 @@ def _start(terms, layout, params, data, start):
         matrix |= {"jac": zeros((rows, theta.size)), "rows": zeros(rows)}
     return {
         "theta": theta,
-        "moved": np.bool_(True),
+        "moved": np.asarray(YES),
         "parts": np.full(len(terms), np.nan, theta.dtype),
         "matrix": matrix,
         "slope": zeros(theta.size),

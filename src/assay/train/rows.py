@@ -145,6 +145,15 @@ def normal_matrix(terms, params, data, block):
     return normal(terms, unravel, theta, data, block=block)
 
 
+@ft.partial(jax.jit, static_argnames="terms")
+def slope_norms(terms, params, data):
+    """Return the length of the gradient of each term's sum of squares, (n_terms,)."""
+    program._TRACES[0] += 1
+    theta, unravel = ravel_pytree(params)
+    slopes_of = jax.jacrev(lambda flat: squares(terms, unravel(flat), data))(theta)
+    return jnp.linalg.norm(slopes_of, axis=1)
+
+
 def even_weights(n: int, weight: float = 1.0) -> np.ndarray:
     """Return row weights (n,) that make the sum of squares `weight` times the mean square."""
     return np.full(n, np.sqrt(weight / n))
