@@ -17,6 +17,16 @@ HERE = Path(__file__).resolve().parent
 
 # (lab, script): a script has `measure() -> {fact id: {name: number}}`.
 LABS = (
+    ("000-slice", "surrogates_slice"),
+    ("000-gradients", "surrogates_gradients"),
+    ("000-initialisation", "surrogates_initialisation"),
+    ("000-optimisers", "surrogates_optimisers"),
+    ("000-overfitting", "surrogates_overfitting"),
+    ("000-scaling", "surrogates_scaling"),
+    ("000-against-gp", "surrogates_against_gp"),
+    ("000-depth", "surrogates_depth"),
+    ("000-euler", "surrogates_euler"),
+    ("000-ensembles", "surrogates_ensembles"),
     ("004-section2", "autoencoders"),
     ("004-lab1-compress", "digits_compress"),
     ("004-lab1-anomaly", "digits_anomaly"),
