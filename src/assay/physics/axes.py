@@ -181,13 +181,13 @@ class Density:
 STEEPEST = 6.0
 
 
-def even_density(ends: tuple[float, float]) -> Density:
-    """Return points that are even inside and four times denser at the ends."""
+def even_density(ends: tuple[float, float], denser: float) -> Density:
+    """Return points that are even inside and so much denser at the ends."""
     places = np.linspace(*ends, 801)
-    return density_of(places, np.zeros_like(places))
+    return density_of(places, np.zeros_like(places), denser)
 
 
-def density_of(places: np.ndarray, need: np.ndarray) -> Density:
+def density_of(places: np.ndarray, need: np.ndarray, denser: float) -> Density:
     """Return the density for a need: half of the points even, half by need, and smooth.
 
     Parameters
@@ -196,11 +196,13 @@ def density_of(places: np.ndarray, need: np.ndarray) -> Density:
         Rising, from end to end.
     need : array of shape (m,) [1 / unit of the places]
         The larger, the smaller what has to be resolved there.
+    denser : float >= 1
+        By how much the points are at least denser at the ends.
     """
     length = places[-1] - places[0]
     whole = float(np.sum((need[1:] + need[:-1]) / 2.0 * np.diff(places)))
     spacing = 1.0 / (1.0 / length + need / (whole if whole > 0 else 1.0))
-    spacing[[0, -1]] = np.minimum(spacing[[0, -1]], length / 4.0)
+    spacing[[0, -1]] = np.minimum(spacing[[0, -1]], length / denser)
     count = len(places)
     fine = np.interp(np.linspace(0, count - 1, 4 * count - 3), np.arange(count), places)
     wanted = np.interp(fine, places, spacing)

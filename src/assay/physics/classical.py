@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from assay.errors import StudyError, did_you_mean
+from assay.physics.explicit import Unsuited
 from assay.physics.lines import is_evolution, solve_lines
 from assay.physics.ode import is_initial_value, solve_initial_value
 from assay.physics.solution import Solution
+from assay.physics.stationary import solve_stationary
 
 
 def solve_classical(
@@ -59,8 +61,11 @@ def solve_classical(
     if is_initial_value(problem):
         return solve_initial_value(problem, values, **options)
     if is_evolution(problem):
-        return solve_lines(problem, values, **options)
-    raise StudyError("Only ordinary equations from a start are solved.", hint="")
+        try:
+            return solve_lines(problem, values, **options)
+        except Unsuited:  # such as a derivative in time in a condition: all of time at once
+            return solve_stationary(problem, values, **options)
+    return solve_stationary(problem, values, **options)
 
 
 def checked_parameters(problem: Any, parameters: dict[str, float] | None) -> dict[str, float]:

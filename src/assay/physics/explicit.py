@@ -10,6 +10,11 @@ from assay.errors import StudyError
 
 NEWTON_STEPS = 12
 
+
+class Unsuited(StudyError):
+    """The problem is posed, but not for this method."""
+
+
 _COMPILED: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
@@ -28,7 +33,7 @@ def leading_keys(problem: Any, variable: str) -> tuple:
     for field in problem.fields:
         order = problem.highest(field, variable)
         if not order:
-            raise StudyError(
+            raise Unsuited(
                 f"The equations contain no derivative of {field!r} in {variable}: they do not say "
                 "how it changes.",
                 hint="The classical solver marches fields that each have one.",
@@ -39,7 +44,7 @@ def leading_keys(problem: Any, variable: str) -> tuple:
     for name, orders in problem.keys:
         if name in problem.fields and sum(orders) > orders[place]:
             if orders[place] >= problem.highest(name, variable):
-                raise StudyError(
+                raise Unsuited(
                     f"The highest derivative of {name!r} in {variable} is differentiated again "
                     f"({problem.space.name((name, orders))}).",
                     hint="The classical solver takes equations that give the highest derivative "
@@ -63,14 +68,26 @@ def for_highest(problem: Any, leading: tuple, *, affine: bool) -> Callable:
 
         def step(_, top):
             slope = jax.jacfwd(residual)(top)
-            if len(leading) == 1:
-                return top - residual(top) / slope[0]
-            return top - jnp.linalg.solve(slope, residual(top))
+            return top - solved(slope, residual(top))
 
         top = jnp.zeros(len(leading))
         return step(0, top) if affine else jax.lax.fori_loop(0, NEWTON_STEPS, step, top)
 
     return solve
+
+
+def solved(matrix: Any, right: Any) -> Any:
+    """Return the solution of a small system; one and two rows without a call to LAPACK."""
+    import jax.numpy as jnp
+
+    if len(right) == 1:
+        return right / matrix[0]
+    if len(right) == 2:
+        (a, b), (c, d) = matrix
+        return jnp.stack([d * right[0] - b * right[1], a * right[1] - c * right[0]]) / (
+            a * d - b * c
+        )
+    return jnp.linalg.solve(matrix, right)
 
 
 def is_affine(problem: Any, leading: tuple) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.errors import StudyError
 from assay.physics.axes import Axis
-from assay.physics.explicit import compiled, for_highest, is_affine, leading_keys
+from assay.physics.explicit import Unsuited, compiled, for_highest, is_affine, leading_keys, solved
 from assay.physics.space import Point
 
 FACE_NEWTON_STEPS = 8
@@ -53,7 +53,7 @@ def layout_of(problem: Any, closed: tuple[str, ...]) -> Layout:
     spaces = tuple(name for name in problem.box if name != time)
     leading = leading_keys(problem, time)
     if max(max(orders) for _, orders in leading) > 2:
-        raise StudyError(
+        raise Unsuited(
             "The equation has a third derivative in time.",
             hint="The method of lines takes first and second; write the equation as a system.",
         )
@@ -61,13 +61,13 @@ def layout_of(problem: Any, closed: tuple[str, ...]) -> Layout:
     for face in problem.faces:
         if face.along == time:
             if face.end != "low":
-                raise StudyError(
+                raise Unsuited(
                     f"{face.label} is no initial condition.",
                     hint="An evolution is marched from its start: give Initial conditions only.",
                 )
             continue
         if face.end == "inside":
-            raise StudyError(
+            raise Unsuited(
                 f"{face.label} lies inside the box.",
                 hint="The method of lines takes conditions on faces; solve two boxes.",
             )
@@ -97,7 +97,7 @@ def _require_normal(face, problem):
     place = problem.space.variables.index(face.along)
     for key in face.keys:
         if sum(key[1]) != key[1][place]:
-            raise StudyError(
+            raise Unsuited(
                 f"{face.label} contains {problem.space.name(key)}.",
                 hint="The method of lines takes the value and derivatives across a face only.",
             )
@@ -152,8 +152,6 @@ class System:
         StudyError
             If a start value is missing, or one more is given than the equation can take.
         """
-        import jax
-
         layout, problem = self.layout, self.problem
         given = {}
         for face in problem.faces:
@@ -165,8 +163,6 @@ class System:
                     )
                 place = problem.space.variables.index(layout.time)
                 given[face.keys[0][0], face.keys[0][1][place]] = face
-        grids = np.meshgrid(*[axis.nodes for axis in self.axes], indexing="ij")
-        place = {n: g.ravel() for n, g in zip(layout.spaces, grids, strict=True)}
         state = np.empty(self.size)
         for i, (field, order) in enumerate(self.entries):
             if (field, order) not in given:
@@ -176,12 +172,8 @@ class System:
                     f"{problem.box[layout.time][0]:g}.",
                     hint=f'Initial("{name}", ...)',
                 )
-            value_at = given[field, order].value
-            key = ("start", field, order)
-            run = compiled(problem, key, lambda value_at=value_at: jax.jit(jax.vmap(value_at)))
-            value = np.asarray(run(place), float)
             mine = self.entry == i
-            state[mine] = np.broadcast_to(value, len(grids[0].ravel()))[self.place[mine]]
+            state[mine] = self._on_grid(given[field, order])[self.place[mine]]
         extra = sorted(set(given) - set(self.entries))
         if extra:
             raise StudyError(
@@ -190,6 +182,23 @@ class System:
                 hint="Take this condition out.",
             )
         return state
+
+    def start_on_grid(self) -> np.ndarray:
+        """Return the declared start of each field on all points: (*shape, n_fields)."""
+        faces = {f.name: f for f in self.problem.faces if f.along == self.layout.time}
+        found = [self._on_grid(faces[field]).reshape(self.shape) for field in self.problem.fields]
+        return np.stack(found, axis=-1)
+
+    def _on_grid(self, face):
+        import jax
+
+        grids = np.meshgrid(*[axis.nodes for axis in self.axes], indexing="ij")
+        place = {n: g.ravel() for n, g in zip(self.layout.spaces, grids, strict=True)}
+
+        def build():
+            return jax.jit(jax.vmap(lambda at: face.value(at) + 0.0 * sum(at.values())))
+
+        return np.asarray(compiled(self.problem, ("start", face.label), build)(place), float)
 
     def compiled(self) -> tuple:
         """Return jitted (slope, fields): of (t, state, parameters); the second gives the grid."""
@@ -384,7 +393,7 @@ def _filled_along(problem, layout, whole, t, parameters, grid, axis):
         plain = all(face.name is not None for face in layout.faces[name])
         for _ in range(1 if plain else FACE_NEWTON_STEPS):
             slope = jax.jacfwd(lambda e: mismatch(e, line, at)[0])(ends)
-            ends = ends - jnp.linalg.solve(slope, mismatch(ends, line, at)[0])
+            ends = ends - solved(slope, mismatch(ends, line, at)[0])
         return mismatch(ends, line, at)[1]
 
     if others:
