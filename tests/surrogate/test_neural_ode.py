@@ -75,7 +75,7 @@ def test_one_euler_step_is_one_block_of_the_resnet():
     np.testing.assert_allclose(predict(ode, ROWS), predict(block, ROWS), atol=1e-6)
 
 
-@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize("timed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_solvers_agree_with_scipy(timed):
     exact = by_scipy(timed=timed)
     adaptive = outputs(solver="tsit5", steps=None, tolerance=1e-9, timed=timed)
@@ -92,7 +92,10 @@ def test_error_of_euler_falls_with_the_number_of_steps():
     assert errors[0] > 1e-3  # there is something to fall
 
 
-@pytest.mark.parametrize("settings", [{"steps": 8}, {"steps": None, "tolerance": 1e-10}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"steps": 8}, pytest.param({"steps": None, "tolerance": 1e-10}, marks=pytest.mark.slow)],
+)
 def test_gradients_agree_with_central_differences(settings):
     """Whatever the adjoint: kept states with fixed steps, checkpoints with adaptive ones."""
     with jax.enable_x64(True):
@@ -145,6 +148,7 @@ def test_members_of_an_ensemble(tmp_path):
     np.testing.assert_array_equal(loaded.predict([[0.1], [5.0]]), mean)
 
 
+@pytest.mark.slow
 def test_adaptive_steps_in_double_precision():
     model = NeuralODE(
         width=4, inner=8, solver="tsit5", solver_steps=None, steps=20, precision="float64"
