@@ -303,7 +303,7 @@ def worst_runs(ours: Scored, test: "Runs", yard: Yard, inside: np.ndarray) -> Ex
         row += [float(v) for v in (test.Y[i, j], ours.predictions[i, j], ours.errors[i, j])]
         row += ["yes" if inside[i] else "no", _design(test, i)]
         rows.append(tuple(row))
-    unit = yard.unit if one or test.coordinate is not None else ""
+    unit = test.output_units[0] if one or test.coordinate is not None else ""
     columns = [("row", ""), *([] if one else [("output", "")])]
     columns += [("true", unit), ("predicted", unit), ("error", unit)]
     columns += [("in the domain", ""), ("inputs", "")]
