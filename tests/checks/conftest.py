@@ -1,6 +1,6 @@
 """Views built by hand: what a check sees, without running a study."""
 
-import types
+import dataclasses
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from assay.anomaly.view import AnomalyView, Judged
 from assay.compress.baselines import PCA
 from assay.compress.view import CompressView
 from assay.data import Scaler
+from assay.surrogate.runs import Runs
 from assay.surrogate.spread import has_spread
 from assay.surrogate.view import SurrogateView
 
@@ -89,17 +90,10 @@ def compress_view(fit, validation, test, candidate, *, code_size=2, seed=0):
     )
 
 
-def runs_of(X, Y, first=1, groups=None):
-    """Return what a check reads of the runs of one part."""
+def runs_of(X, Y, first=1):
     X, Y = np.asarray(X, float), np.asarray(Y, float).reshape(len(X), -1)
-    return types.SimpleNamespace(
-        X=X,
-        Y=Y,
-        inputs=tuple(f"x{i}" for i in range(X.shape[1])),
-        outputs=tuple(f"y{i}" for i in range(Y.shape[1])),
-        groups=groups,
-        row_numbers=np.arange(first, first + len(X)),
-    )
+    names = [tuple(f"{kind}{i}" for i in range(A.shape[1])) for kind, A in (("x", X), ("y", Y))]
+    return Runs(X, Y, *names, row_numbers=np.arange(first, first + len(X)))
 
 
 def surrogate_view(fit, validation, test, candidate, baselines=(), **given):
@@ -108,6 +102,9 @@ def surrogate_view(fit, validation, test, candidate, baselines=(), **given):
         runs_of(*part, first=first)
         for part, first in zip((fit, validation, test), (1, 1001, 2001), strict=True)
     ]
+
+    if "groups" in given:
+        parts[2] = dataclasses.replace(parts[2], groups=given.pop("groups"))
 
     def predicted(estimator, part):
         if not hasattr(estimator, "predict"):

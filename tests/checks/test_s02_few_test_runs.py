@@ -19,9 +19,7 @@ def run(surrogate_view, Given, n, seed, better=0.05, groups=None, noise=1.0):
     ours = (1.0 - better) * theirs * np.exp(noise * rng.normal(size=n) - 0.5 * noise**2)
     gain = paired_gain(ours, theirs, against="the process", units=groups)
     parts = [(X, X[:, :1])] * 3
-    view = surrogate_view(*parts, [Given()], gain=gain)
-    view.test.groups = groups
-    return CHECK(view)
+    return CHECK(surrogate_view(*parts, [Given()], gain=gain, groups=groups))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -96,7 +96,12 @@ def test_the_bound_of_one_layer_in_closed_form():
     assert least_movement(model, np.ones(3), np.zeros(1)) == 0.0
 
 
-@pytest.mark.parametrize("activation", ["tanh", "gelu", "relu", "sigmoid", "softplus", "sine"])
+RARE = ("relu", "sigmoid", "softplus", "sine")
+
+
+@pytest.mark.parametrize(
+    "activation", ["tanh", "gelu", *(pytest.param(a, marks=pytest.mark.slow) for a in RARE)]
+)
 @pytest.mark.parametrize("kind", [MLPSurrogate, ResNetSurrogate])
 def test_no_network_gets_further_than_the_bound(kind, activation):
     """Outputs of a million draw every weight as far as Adam lets it."""

@@ -50,7 +50,7 @@ def test_fails_on_a_breakdown(surrogate_view, problem_parts, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("schedule", ["cosine", "constant"])
+@pytest.mark.parametrize("schedule", ["cosine", pytest.param("constant", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("problem", [AFTERSLIP, BOREHOLE, ISHIGAMI], ids=lambda p: p.name)
 def test_silent_on_the_usual_rate(surrogate_view, problem_parts, problem, schedule, seed):
     model = MLPSurrogate(schedule=schedule, steps=3000, random_state=seed)

@@ -14,7 +14,9 @@ SIZES = (120, 40, 100)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("problem", [BOREHOLE, ISHIGAMI], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "problem", [pytest.param(BOREHOLE, marks=pytest.mark.slow), ISHIGAMI], ids=lambda p: p.name
+)
 def test_warns_on_an_ensemble(surrogate_view, problem_parts, problem, seed):
     parts = problem_parts(problem, seed, SIZES)
     model = DeepEnsemble(MLPSurrogate(steps=8000), size=4, random_state=seed).fit(*parts[0])
@@ -60,11 +62,11 @@ def test_groups_are_the_unit(surrogate_view, Given):
     n = 200
     X = np.random.default_rng(0).uniform(size=(n, 2))
     errors = np.where(np.arange(n) < 50, 3.0, 0.0)[None, :, None]
-    view = surrogate_view(*[(X, np.zeros((n, 1)))] * 3, [Given()],
-                          predictions=errors, spread=np.ones((n, 1)))  # fmt: skip
-    assert CHECK(view).outcome == "warn"
-    view.test.groups = np.arange(n) // 50
-    assert CHECK(view).outcome == "pass"  # one of four
+    given = {"predictions": errors, "spread": np.ones((n, 1))}
+    parts = [(X, np.zeros((n, 1)))] * 3
+    assert CHECK(surrogate_view(*parts, [Given()], **given)).outcome == "warn"
+    four = surrogate_view(*parts, [Given()], groups=np.arange(n) // 50, **given)
+    assert CHECK(four).outcome == "pass"  # one of four
 
 
 def test_not_applicable(surrogate_view, Given, problem_parts):

@@ -153,8 +153,10 @@ class FewTestRuns:
         half = 0.5 * (gain.high - gain.low)
         half = half if math.isfinite(half) else math.inf
         decided = gain.low > 0.0 or gain.high < 0.0
-        ends = f"{gain.low:.2f} to {gain.high:.2f}" if math.isfinite(half) else "without bound"
-        return half, decided, f", and the gain over {gain.against} is known to be {ends}"
+        ends = f"{gain.low:.2f} to {gain.high:.2f}"
+        if not math.isfinite(half):
+            ends = f"below {gain.high:.2f}" if math.isfinite(gain.high) else "anything"
+        return half, decided, f", which put the gain over {gain.against} at {ends}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -73,7 +73,10 @@ def _learners(estimator, X, targets, *, coefficients):
         if callable(getattr(estimator, "coefficients", None)):
             return _learners(inner, X, estimator.coefficients(targets), coefficients=True)
         return _learners(inner, X, targets, coefficients=coefficients)
-    if not hasattr(estimator, "history_") or not hasattr(estimator, "status_"):
+    # What was brought may have a history in a form of its own.
+    if not isinstance(getattr(estimator, "history_", None), dict) or not hasattr(
+        estimator, "status_"
+    ):
         return []
     return [Learner(estimator, X, targets, coefficients)]
 

@@ -73,7 +73,7 @@ class TrainingNotFlattened:
         told = (
             f"{found.sentence} The validation error is {ratio[0]:.2g} times the training error"
             + (
-                ": runs, and not steps, are what is missing."
+                ": the training error is not what limits."
                 if lagging and found.outcome == "pass"
                 else "."
             )
@@ -248,7 +248,8 @@ class OverFitting:
         rises = []
         for estimator in view.candidate:
             for one in insides(estimator):
-                curve = (getattr(one, "history_", None) or {}).get("validation", ())
+                history = getattr(one, "history_", None)
+                curve = history.get("validation", ()) if isinstance(history, dict) else ()
                 curve = np.asarray(curve, np.float64)
                 if curve.size >= 3 and np.isfinite(curve).all():
                     rises.append(float(curve[-1] / max(curve.min(), np.finfo(float).tiny)))
