@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.surrogate.error_covariance import ErrorCovariance as ErrorCovariance
     from assay.surrogate.error_covariance import SpreadCovariance as SpreadCovariance
     from assay.surrogate.error_covariance import cross_error_covariance as cross_error_covariance
-    from assay.surrogate.error_covariance import error_covariance as error_covariance
     from assay.surrogate.error_covariance import held_out_covariance as held_out_covariance
     from assay.surrogate.error_covariance import spread_covariance as spread_covariance
     from assay.surrogate.gp import GaussianProcess as GaussianProcess
@@ -66,7 +65,6 @@ _LAZY = {
     "coverage_study": "inversion_coverage",
     "cross_error_covariance": "error_covariance",
     "cross_errors": "conformal",
-    "error_covariance": "error_covariance",
     "fit_conformal": "conformal",
     "held_out_covariance": "error_covariance",
     "invert": "inversion",

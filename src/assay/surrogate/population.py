@@ -14,7 +14,9 @@ from assay.surrogate.nuts import Target
 
 KERNELS = 100  # of a mixture
 KEPT = 0.25  # share of the draws that the tempered weights are worth
-STAGES = 30
+STAGES = 40
+WINDOW = 0.7  # widths of the whole within which draws shape a kernel
+LEAST = 1e-4  # of the whole's covariance, added to each kernel's
 _FREEDOM = 5.0  # degrees of the kernels' tails
 _CHUNK = 16_384  # rows of one call
 
@@ -62,25 +64,24 @@ def population(target: Target, data, *, n: int = 1000, final: int = 4000, seed: 
     .. [1] O. Cappé, A. Guillin, J.-M. Marin, C. P. Robert, Population Monte Carlo, Journal of
        Computational and Graphical Statistics 13 (2004) 907-929.
     """
-    rng, d = np.random.default_rng(seed), len(target.priors)
-    unit = rng.random((len(data), n, d))
-    proposed = np.zeros((len(data), n))
-    powers = np.zeros(len(data))
-    for stage in range(STAGES):
-        last = (powers >= 1.0).all() or stage == STAGES - 1
-        heights = _log_likelihoods(target, unit, data)
-        if last:
-            weights, ess = _normalised(heights - proposed)
-            return Weighted(unit, weights, ess)
-        floor = powers.copy()
-        for i, (height, offset) in enumerate(zip(heights, proposed, strict=True)):
-            powers[i] = _power(height, offset, floor[i])
-        weights, _ = _normalised(powers[:, None] * heights - proposed)
-        size = final if (powers >= 1.0).all() else n
-        drawn = [_mixture(u, w, size, rng) for u, w in zip(unit, weights, strict=True)]
-        unit = np.stack([u for u, _ in drawn])
-        proposed = np.stack([q for _, q in drawn])
-    raise AssertionError("the last stage returns")
+    rng, d, k = np.random.default_rng(seed), len(target.priors), len(data)
+    unit, proposed = rng.random((k, n, d)), np.zeros((k, n))
+    powers, weights = np.zeros(k), np.empty((k, n))
+    rising = np.arange(k)
+    for _ in range(STAGES):
+        heights = _log_likelihoods(target, unit[rising], data[rising])
+        for i, height in zip(rising, heights, strict=True):
+            powers[i] = _power(height, proposed[i], powers[i])
+            weights[i] = _normalised(powers[i] * height - proposed[i])[0]
+        rising = np.flatnonzero(powers < 1.0)
+        if not len(rising):
+            break
+        for i in rising:
+            unit[i], proposed[i] = _mixture(unit[i], weights[i], n, rng)
+    drawn = [_mixture(u, w, final, rng) for u, w in zip(unit, weights, strict=True)]
+    unit, proposed = (np.stack(part) for part in zip(*drawn, strict=True))
+    heights = _log_likelihoods(target, unit, data)
+    return Weighted(unit, *_normalised(heights - proposed))
 
 
 def weighted_quantiles(values, weights, shares) -> np.ndarray:
@@ -157,23 +158,30 @@ def _power(heights, proposed, floor):
 
 
 def _mixture(unit, weights, size, rng):
-    """Return draws (size, d) from a mixture on weighted draws, and their log density (size,)."""
+    """Return draws (size, d) from a mixture on weighted draws, and their log density (size,).
+
+    Each kernel has the covariance of the draws around it: a curved ridge is thin everywhere.
+    """
     from scipy.special import gammaln, logsumexp
 
     n, d = unit.shape
-    mean = weights @ unit
-    covariance = (unit - mean).T @ ((unit - mean) * weights[:, None])
-    factor = np.linalg.cholesky(
-        covariance + 1e-18 * np.eye(d) + 1e-9 * np.diag(np.diag(covariance))
-    )
-    width = (4.0 / ((d + 2.0) * KERNELS)) ** (1.0 / (d + 4.0))
-    factor = factor * width
     centres = unit[rng.choice(n, KERNELS, p=weights)]
+    mean = weights @ unit
+    whole = (unit - mean).T @ ((unit - mean) * weights[:, None])
+    whole += 1e-6 * np.diag(np.diag(whole)) + 1e-24 * np.eye(d)
+    apart = unit - centres[:, None]  # (kernels, n, d)
+    distance = np.einsum("kni,ij,knj->kn", apart, np.linalg.inv(whole), apart)
+    near = weights * np.exp(-0.5 * distance / WINDOW**2)
+    near /= near.sum(axis=1, keepdims=True)
+    local = np.einsum("kn,kni,knj->kij", near, apart, apart)
+    # A kernel on a draw that has no neighbours would have no width.
+    factors = np.linalg.cholesky(local + LEAST * whole)
+    chosen = rng.integers(0, KERNELS, size)
     step = rng.normal(size=(size, d)) / np.sqrt(rng.chisquare(_FREEDOM, (size, 1)) / _FREEDOM)
-    drawn = centres[rng.integers(0, KERNELS, size)] + step @ factor.T
-    inverse = np.linalg.inv(factor).T
-    apart = ((drawn[:, None] - centres) @ inverse) ** 2
-    logs = -0.5 * (_FREEDOM + d) * np.log1p(apart.sum(axis=2) / _FREEDOM)
+    drawn = centres[chosen] + np.einsum("sij,sj->si", factors[chosen], step)
+    scaled = np.einsum("kij,skj->ski", np.linalg.inv(factors), drawn[:, None] - centres)
+    logs = -0.5 * (_FREEDOM + d) * np.log1p((scaled**2).sum(axis=2) / _FREEDOM)
+    logs -= np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
     constant = gammaln(0.5 * (_FREEDOM + d)) - gammaln(0.5 * _FREEDOM)
-    constant -= 0.5 * d * np.log(_FREEDOM * np.pi) + np.log(np.diag(factor)).sum()
-    return drawn, logsumexp(logs, axis=1) - np.log(KERNELS) + constant
+    constant -= 0.5 * d * np.log(_FREEDOM * np.pi) + np.log(KERNELS)
+    return drawn, logsumexp(logs, axis=1) + constant
