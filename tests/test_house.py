@@ -27,6 +27,7 @@ CORE = (
     "units",
     "models",
     "families",
+    "seed_gain",
     "shared_rows",
     "training_end",
     "symptoms",

@@ -1,0 +1,107 @@
+"""Checks of inverse problems: whether unknowns can be known, whether data and equation agree."""
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from assay.checks import NotApplicable, finding
+from assay.symptoms import percent
+
+
+def _fit_of(view):
+    fit = view.solver
+    if not view.problem.unknown or not hasattr(fit, "standard_errors_"):
+        raise NotApplicable("Nothing is to be found in this problem.")
+    return fit
+
+
+@dataclasses.dataclass(frozen=True)
+class Unidentifiable:
+    """The readings do not determine a parameter.
+
+    Parameters
+    ----------
+    most : float [-]
+        Width of the 95 % interval over the declared range, on the declared scale.
+    """
+
+    code: ClassVar[str] = "P13"
+    title: ClassVar[str] = "Unidentifiable parameter"
+    severity: ClassVar[str] = "fail"
+
+    most: float = 0.5
+
+    def __call__(self, view):
+        """Compare the interval of the classical fit with the range before the readings."""
+        fit = _fit_of(view)
+        shares = {}
+        for name, unknown in view.problem.unknown.items():
+            log = unknown.scale == "log"
+            f = np.log if log else float
+            low, high = np.clip(fit.intervals_[name], unknown.low, unknown.high)
+            shares[name] = float((f(high) - f(low)) / (f(unknown.high) - f(unknown.low)))
+        worst = max(shares, key=shares.get)
+        told = {"measured": shares[worst], "threshold": self.most}
+        if shares[worst] <= self.most:
+            return finding(
+                self, "pass",
+                f"The readings narrow {worst}, the least certain unknown, to "
+                f"{percent(shares[worst])} of its range.",
+                **told,
+            )  # fmt: skip
+        bad = [name for name, share in shares.items() if share > self.most]
+        return finding(
+            self, "fail",
+            f"The readings do not determine {', '.join(bad)}: the interval of {worst} is still "
+            f"{percent(shares[worst])} of its range.",
+            **told,
+            cause="Several values explain the readings equally well: too few readings, at places "
+            "or times where the parameter does not matter, or two parameters that trade off.",
+            fix=(
+                "Measure where the parameter matters, or another field.",
+                "Fix one of the parameters that trade off, or state a narrower range.",
+            ),
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class DataInConflict:
+    """The equation cannot explain the readings within their noise.
+
+    Parameters
+    ----------
+    chance : float [-]
+        Probability of so large a misfit where equation and noise are right.
+    """
+
+    code: ClassVar[str] = "P14"
+    title: ClassVar[str] = "Data and equation in conflict"
+    severity: ClassVar[str] = "fail"
+
+    chance: float = 1e-4
+
+    def __call__(self, view):
+        """Test the misfit of the classical fit, where the noise is known."""
+        from scipy.stats import chi2
+
+        fit = _fit_of(view)
+        if any(reading.sigma is None for reading in view.problem.readings):
+            raise NotApplicable("The noise of the readings is not given.")
+        n = sum(len(reading.values) for reading in view.problem.readings)
+        free = max(n - len(view.problem.unknown), 1)
+        p = float(chi2.sf(fit.misfit_ * free, free))
+        threshold = float(chi2.isf(self.chance, free)) / free
+        told = {"measured": fit.misfit_, "threshold": threshold}
+        numbers = f"The misfit is {fit.misfit_:.2f} a degree of freedom (1 is expected)"
+        if p >= self.chance:
+            return finding(self, "pass", numbers + ".", **told)
+        return finding(
+            self, "fail", f"{numbers}: no value of the unknowns explains the readings.", **told,
+            cause="A term is missing or has a wrong sign, a condition is wrong, units are mixed, "
+            "or the noise is larger than stated.",
+            fix=(
+                "Look at the misfit over time and place: a pattern tells which term is missing.",
+                "Check signs and units of the equation, and `sigma` of the readings.",
+            ),
+        )  # fmt: skip

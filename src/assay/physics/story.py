@@ -1,0 +1,149 @@
+"""What a physics study tells: the table, the sentences, and what the figures draw."""
+
+from typing import Any
+
+import numpy as np
+
+from assay.physics.problem import Problem
+from assay.result import Column, DataSummary, ExtraTable, MetricInfo
+from assay.study import Story
+
+METRICS = (
+    MetricInfo("error", "relative L2 error", "-", "lower"),
+    MetricInfo("seconds", "time to solve", "s", "lower", "detail"),
+)
+
+
+def metrics_of(problem: Problem) -> tuple[MetricInfo, ...]:
+    """Return the columns of the table: one more for each parameter that is to be found."""
+    units = problem.units
+    found = tuple(
+        MetricInfo(f"found_{name}", name, units.get(name, "-"), "target", "detail")
+        for name in problem.unknown
+    )
+    return (*METRICS, *found)
+
+
+def inverse_metrics(problem: Problem, estimators: list[Any]) -> dict[str, np.ndarray]:
+    """Return the found parameters of each estimator that has some."""
+    each = [getattr(estimator, "parameters_", None) for estimator in estimators]
+    if not problem.unknown or any(one is None for one in each):
+        return {}
+    return {f"found_{name}": np.array([one[name] for one in each]) for name in problem.unknown}
+
+
+def summary_of(problem: Problem, source: str) -> DataSummary:
+    """Return the declaration as the report shows data: one column a variable, and notes."""
+    columns = tuple(
+        Column(
+            name, problem.units.get(name, ""), low, high, (low + high) / 2, (high - low) / 12**0.5
+        )
+        for name, (low, high) in problem.box.items()
+    )
+    known = ", ".join(f"{k} = {v:g}" for k, v in problem.known.items() if k not in problem.unknown)
+    conditions = "; ".join(face.label for face in problem.faces) or "none"
+    periodic = "".join(f"; periodic in {name}" for name in problem.periodic)
+    notes = [f"Fields: {', '.join(problem.fields)}. Conditions: {conditions}{periodic}."]
+    if known:
+        notes.append(f"Known parameters: {known}.")
+    for name, unknown in problem.unknown.items():
+        notes.append(f"To be found: {name}, between {unknown.low:g} and {unknown.high:g}.")
+    for name, coefficient in problem.coefficients.items():
+        notes.append(f"To be found: the coefficient {name} as a function of {coefficient.of}.")
+    for reading in problem.readings:
+        sigma = "unknown noise" if reading.sigma is None else f"noise {reading.sigma:g}"
+        notes.append(f"{len(reading.values):,} readings of {reading.name}, {sigma}.")
+    rows = sum(len(reading.values) for reading in problem.readings)
+    return DataSummary((source,), rows, columns, tuple(notes))
+
+
+def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain: Any) -> Story:
+    """Return the story of one physics study.
+
+    Parameters
+    ----------
+    need : PhysicsNeed
+    test : Reference
+    candidate, baselines : lists of Scored
+    gain : Gain or None
+    """
+    problem: Problem = need.problem
+    first, solver = candidate[0], baselines[0]
+    title = f"{problem.name}: {len(problem.box)} variable(s), {len(problem.fields)} field(s)"
+    notes = [*_cost_notes(candidate, solver), *getattr(first.trained.estimator, "unchecked", ())]
+    if test.solution is not None:
+        notes.append(
+            f"The reference is itself a solution by {test.source}, with an estimated error of "
+            f"{test.error:.1e}; smaller errors cannot be told apart."
+        )
+    tables = [_speed_table(candidate, solver)] if solver.levels else []
+    scales = getattr(first.trained.estimator, "scales_", None)
+    if scales is not None:
+        tables.append(_scales_table(scales))
+    arrays = {
+        "points": test.points,
+        "reference": test.fields,
+        "fields": first.fields,
+        "solver_fields": solver.fields,
+        "variables": np.array(problem.space.variables, dtype=object),
+        "field_names": np.array(problem.fields, dtype=object),
+        "errors": np.array([s.error for s in candidate]),
+        "seconds": np.array([s.seconds for s in candidate]),
+        "level_seconds": np.array([s for s, _ in solver.levels]),
+        "level_errors": np.array([e for _, e in solver.levels]),
+    }
+    history = getattr(first.trained.estimator, "history_", None) or {}
+    arrays |= {f"history_{key}": np.asarray(values) for key, values in history.items()}
+    return Story(title, metrics_of(problem), tuple(notes), arrays, tuple(tables))
+
+
+def _cost_notes(candidate, solver):
+    from assay.physics.need import equal_error, equal_time
+
+    error = float(np.exp(np.mean(np.log([s.error for s in candidate]))))
+    spent = float(np.median([s.seconds for s in candidate]))
+    if not solver.levels:
+        return []
+    then = equal_time(solver, spent)
+    needed = equal_error(solver, error)
+    told = [
+        f"In the network's time ({spent:.2g} s) the classical solver reaches {then:.1e}, the "
+        f"network {error:.1e}."
+    ]
+    if needed is None:
+        told.append("The classical solver did not reach the network's error in its budget.")
+    else:
+        times = spent / max(needed, 1e-9)
+        told.append(
+            f"To the network's error the classical solver needs {needed:.2g} s: the network takes "
+            f"{times:.3g} times as long."
+        )
+        told.append(
+            "A network trained for one set of parameters answers for that set only. It pays where "
+            "its solution is asked for very often, where parameters are found together with the "
+            "field from sparse readings, or where a mesh is the bottleneck."
+        )
+    return told
+
+
+def _speed_table(candidate, solver):
+    rows = [
+        (f"classical, level {i}", seconds, error)
+        for i, (seconds, error) in enumerate(solver.levels)
+    ]
+    rows += [(f"network, seed {i}", s.seconds, s.error) for i, s in enumerate(candidate)]
+    return ExtraTable(
+        "Error and time", (("method", ""), ("time", "s"), ("relative L2 error", "-")),
+        tuple(rows), "Compiling is left out on both sides where it is known.",
+    )  # fmt: skip
+
+
+def _scales_table(scales):
+    rows = tuple(
+        (row["equation"], row["term"], row["before"], row["after"]) for row in scales.rows()
+    )
+    return ExtraTable(
+        "Sizes of the terms", (("equation", ""), ("term", ""), ("declared", ""), ("scaled", "-")),
+        rows, "The network is trained on the scaled ones." if scales.scaled else
+        "Scaling was switched off: the network is trained on the terms as declared.",
+    )  # fmt: skip

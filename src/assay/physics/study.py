@@ -1,0 +1,97 @@
+"""Whether a network solves an equation better than a classical method in the same time."""
+
+from typing import Any
+
+from assay.errors import StudyError
+from assay.physics.checks import CHECKS
+from assay.physics.need import PhysicsNeed
+from assay.physics.problem import Problem
+from assay.result import Result
+from assay.study import run_in
+
+
+class PhysicsStudy:
+    """Put a physics-informed network to the test against the classical solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        The declaration; both sides read it.
+    candidate : PINN, object or function, optional
+        What is on trial instead of the default `PINN`: an object with ``fit(problem)`` and
+        ``predict(points)``, or a function from points (n, n_variables) to fields (n, n_fields).
+    tolerance : float [-]
+        Relative L2 error at which the classical solver stops refining.
+    seconds : float [s]
+        Budget of the classical side.
+    checks : tuple of checks
+    source : str
+        Where the declaration is, for the record: ``FILE.py:NAME``.
+
+    Examples
+    --------
+    >>> from assay.physics.gallery import oscillator
+    >>> PhysicsStudy(oscillator()).run(seeds=3).verdict  # doctest: +SKIP
+    'not_earned'
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        candidate: Any = None,
+        tolerance: float = 1e-8,
+        seconds: float = 60.0,
+        checks: tuple = CHECKS,
+        source: str = "",
+    ):
+        if not isinstance(problem, Problem):
+            raise StudyError(
+                f"`problem` must be a Problem, got {type(problem).__name__}.",
+                hint="Declare it: Problem(equation, box, conditions=...).",
+            )
+        self._need = PhysicsNeed(
+            problem=problem,
+            brought=candidate,
+            tolerance=tolerance,
+            seconds=seconds,
+            checks_=CHECKS if checks is None else tuple(checks),
+            source=source or problem.name,
+        )
+
+    def run(
+        self,
+        seed: int = 0,
+        *,
+        seeds: int = 3,
+        margin: float = 0.0,
+        folder: Any = None,
+        progress: Any = None,
+    ) -> Result:
+        """Run the study.
+
+        Parameters
+        ----------
+        seed : int
+            First seed of the network.
+        seeds : int
+            How many times the network is trained; the interval is over them.
+        margin : float [-]
+            The relative gain that is asked for.
+        folder : path, optional
+            Where the files of the run will go; an interrupted run is resumed from there.
+        progress : callable, optional
+            Called with a sentence and the share done in [0, 1].
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        DataError, StudyError
+            If the problem cannot be solved by the classical side, or the settings make no sense.
+        """
+        return run_in(
+            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
+        )
