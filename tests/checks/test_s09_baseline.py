@@ -35,7 +35,7 @@ def test_warns_on_length_scales_at_their_limit(surrogate_view, Given, problem_pa
     parts = problem_parts(ISHIGAMI, seed, SIZES)
     process = GaussianProcess(starts=np.array([[0.01, 0.01, 0.01, 1e-9]]), most_steps=200)
     fitted = process.fit(*parts[0])
-    fitted.scaled_lengths_ = np.array([0.01, 0.5, 0.5])
+    fitted.scaled_lengths_, fitted.converged_ = np.array([0.01, 0.5, 0.5]), True
     found = CHECK(surrogate_view(*parts, [Given()], [fitted]))
     assert found.outcome == "warn"
     assert "1 of 3 length scales are at their lower limit" in found.sentence

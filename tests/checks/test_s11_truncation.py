@@ -28,7 +28,7 @@ def test_warns_on_one_mode(surrogate_view, problem_parts, seed):
     for sigma in (None, SIGMA):
         found = CHECK(surrogate_view(*parts, [model], sigma=sigma))
         assert found.outcome == "warn"
-        assert found.measured > 0.9
+        assert found.measured > 0.8
         assert "--modes 2" in found.fix[0]
         assert ("of sigma" in found.sentence) == (sigma is not None)
 

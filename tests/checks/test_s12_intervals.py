@@ -51,15 +51,27 @@ def test_silent_where_nothing_has_changed(surrogate_view, Given, seed):
     assert known(surrogate_view, Given, seed).outcome == "pass"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("problem", [BOREHOLE, ISHIGAMI], ids=lambda p: p.name)
-def test_silent_on_a_calibrated_surrogate(surrogate_view, problem_parts, problem, seed):
+def calibrated(surrogate_view, problem_parts, problem, seed):
     parts = problem_parts(problem, seed, (80, 20, 80))
     model = CalibratedSurrogate(GaussianProcess(starts=1)).fit(*parts[0])
     width = model.half_width(parts[2][0])
-    found = CHECK(surrogate_view(*parts, [model], half_width=np.atleast_2d(width)))
+    return CHECK(surrogate_view(*parts, [model], half_width=np.atleast_2d(width)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("problem", [BOREHOLE, ISHIGAMI], ids=lambda p: p.name)
+def test_silent_on_a_calibrated_surrogate(surrogate_view, problem_parts, problem, seed):
+    found = calibrated(surrogate_view, problem_parts, problem, seed)
     assert found.outcome == "pass"
     assert "with 80 calibration and 80 test runs" in found.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", [BOREHOLE, ISHIGAMI], ids=lambda p: p.name)
+def test_false_words_are_rare(surrogate_view, problem_parts, problem):
+    """The band holds 99 % for a calibration apart; out-of-fold errors are close to that."""
+    found = [calibrated(surrogate_view, problem_parts, problem, seed) for seed in range(30)]
+    assert sum(f.outcome == "warn" for f in found) <= 2
 
 
 def test_intervals_far_too_wide_are_told_from_chance(surrogate_view, Given):
