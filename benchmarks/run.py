@@ -13,10 +13,11 @@ from pathlib import Path
 import autoencoder
 from harness import HERE, machine
 
+import physics
 import surrogate
 
 OURS = HERE.parent / ".venv" / "bin" / "python"
-SECTIONS = (autoencoder, surrogate)
+SECTIONS = (autoencoder, surrogate, physics)
 
 
 def main():

@@ -19,7 +19,8 @@ def main():
     x, y = runs()
     model = MLPRegressor(
         hidden_layer_sizes=(WIDTH,) * LAYERS, activation="tanh", alpha=0.0, batch_size=RUNS,
-        shuffle=False, learning_rate_init=SURROGATE_RATE, max_iter=steps, tol=0.0, n_iter_no_change=steps,
+        shuffle=False, learning_rate_init=SURROGATE_RATE, max_iter=steps, tol=0.0,
+        n_iter_no_change=steps,
         random_state=0,
     )  # fmt: skip
     with warnings.catch_warnings():

@@ -1,5 +1,6 @@
 """The same network in the usual eager PyTorch loop: ``surrogate_torch.py THREADS STEPS``."""
 
+import itertools
 import json
 import sys
 import time
@@ -7,8 +8,6 @@ import time
 from common import INPUTS, LAYERS, OUTPUTS, SURROGATE_RATE, WIDTH, pin, runs
 
 pin(int(sys.argv[1]))
-
-import itertools
 
 import torch  # noqa: E402 - PyTorch counts its cores when it is imported
 from torch import nn  # noqa: E402
