@@ -1,6 +1,7 @@
 """The classical solution of a declared problem: the right method is picked from the declaration."""
 
 import math
+import time
 from typing import Any
 
 from assay.errors import StudyError, did_you_mean
@@ -60,12 +61,31 @@ def solve_classical(
     options = {"tolerance": tolerance, "seconds": seconds, "level": level}
     if is_initial_value(problem):
         return solve_initial_value(problem, values, **options)
-    if is_evolution(problem):
+    if not is_evolution(problem):
+        return solve_stationary(problem, values, **options)
+    if level is None and _is_high(problem):
+        begun = time.perf_counter()
         try:
-            return solve_lines(problem, values, **options)
-        except Unsuited:  # such as a derivative in time in a condition: all of time at once
-            return solve_stationary(problem, values, **options)
-    return solve_stationary(problem, values, **options)
+            whole = solve_stationary(problem, values, **{**options, "seconds": seconds / 3})
+        except StudyError:
+            whole = None
+        if whole is not None and whole.trusted:
+            return whole
+        options["seconds"] = max(seconds - (time.perf_counter() - begun), seconds / 3)
+    try:
+        return solve_lines(problem, values, **options)
+    except Unsuited:  # such as a derivative in time in a condition: all of time at once
+        return solve_stationary(problem, values, **options)
+
+
+def _is_high(problem):
+    """Whether space is differentiated so often that marching needs very small steps."""
+    return any(
+        problem.highest(field, name) > 2
+        for field in problem.fields
+        for name in problem.box
+        if name != problem.time
+    )
 
 
 def checked_parameters(problem: Any, parameters: dict[str, float] | None) -> dict[str, float]:
