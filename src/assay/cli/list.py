@@ -39,6 +39,18 @@ NEEDS = (
             ("checks", "assay.surrogate.checks", ("CHECKS",)),
         ),
     ),
+    (
+        "physics",
+        "Does a network solve an equation better than the classical solver in the same time?",
+        (
+            ("candidates", "assay.physics", ("PINN",)),
+            ("baselines", "assay.physics.baselines", ("BASELINES",)),
+            ("baselines for unknowns", "assay.physics.inverse_baseline", ("INVERSE_BASELINES",)),
+            ("checks", "assay.physics.checks", ("CHECKS",)),
+            ("gallery", "assay.physics.gallery", ("PROBLEMS",)),
+            ("gallery of unknowns", "assay.physics.gallery_inverse", ("INVERSE",)),
+        ),
+    ),
 )
 
 
@@ -80,10 +92,17 @@ def entries(module: str, *names: str) -> list[tuple[str, str]]:
 def _entry(item: Any) -> tuple[str, str]:
     if hasattr(item, "code"):
         return f"{item.code}", f"{item.title} ({item.severity})"
-    kind = item if isinstance(item, type) else type(item)
+    kind = item if hasattr(item, "__name__") else type(item)  # a class or function is itself
     # A name may be a property, which a class does not answer for.
     name = item.name if isinstance(getattr(item, "name", None), str) else kind.__name__
-    return name, getattr(item, "about", "") or inspect.getdoc(kind).splitlines()[0]
+    return name, getattr(item, "about", "") or _line_about(kind)
+
+
+def _line_about(kind: Any) -> str:
+    """Return the first line of a docstring, as what it is and not what a function does."""
+    line = inspect.getdoc(kind).splitlines()[0]
+    told = line.removeprefix("Return ")
+    return told if told[1:2] == "_" else told[:1].upper() + told[1:]  # u_t is no word
 
 
 def as_text(need: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ COMMANDS = (
     ("anomaly", "assay.cli.anomaly", "Does a network find faults that monitoring misses?"),
     ("compress", "assay.cli.compress", "Does an autoencoder compress better than PCA?"),
     ("surrogate", "assay.cli.surrogate", "Can a network stand in for a slow simulator?"),
+    ("physics", "assay.cli.physics", "Does a network solve an equation better than a solver?"),
     ("advise", "assay.cli.advise", "Look at a table: which need, which baseline, enough rows?"),
     ("check", "assay.cli.check", "Is new data inside what a saved model was trained on?"),
     ("run", "assay.cli.run", "Run a study again from its study.toml."),

@@ -12,7 +12,7 @@ from assay.cli.options import Common, common, finish, prepare
 from assay.cli.shell import working
 from assay.errors import StudyError, did_you_mean
 
-NEEDS = ("anomaly", "compress", "surrogate")
+NEEDS = ("anomaly", "compress", "surrogate", "physics")
 # Files may be one or several; in Python they may be anything that can be read as a table.
 _FILES = ("normal", "test", "calibration", "data")
 
@@ -41,6 +41,8 @@ def command(*, common: Common, study: Path) -> int:
     folder = common.out or home.with_name(f"{home.name}-again")
     run = importlib.import_module(f"assay.{need}.command").run
     check_settings(settings, run, study)
+    if "home" in inspect.signature(run).parameters:
+        settings["home"] = home  # names of files may be meant from there
     prepare(folder)
     with working(quiet=common.quiet) as progress:
         result = run(**settings, out=folder, progress=progress)
@@ -98,7 +100,7 @@ def check_settings(settings: dict[str, Any], run: Any, path: Path) -> None:
     import msgspec
 
     taken = inspect.signature(run).parameters
-    valid = set(taken) - {"out", "progress"}
+    valid = set(taken) - {"home", "out", "progress"}
     for name in sorted(valid):
         if taken[name].default is inspect.Parameter.empty and name not in settings:
             raise StudyError(
