@@ -53,6 +53,29 @@ def bring(candidate: Any, options: dict[str, Any]) -> Method:
     )
 
 
+def candidate_settings(candidate: Any) -> dict[str, Any]:
+    """Return what sets the candidate apart from the default network, as plain values.
+
+    Of a `PINN` the parameters that are not the default ones, by the names that ``study.toml`` has
+    for them; of anything else its name, so that another candidate is another study.
+    """
+    from assay.physics.pinn import PINN
+
+    if candidate is None:
+        return {}
+    if not isinstance(candidate, PINN):
+        return {"candidate": f"brought: {getattr(candidate, '__name__', type(candidate).__name__)}"}
+    usual, told = PINN().get_params(deep=False), {}
+    for name, value in candidate.get_params(deep=False).items():
+        if isinstance(value, tuple | list):
+            value = list(value)
+        if value != usual[name]:
+            told[f"network_{name}" if name in ("seconds", "random_state") else name] = (
+                value if isinstance(value, bool | int | float | str | list | dict) else repr(value)
+            )
+    return told
+
+
 def _fields(found: Any, points: np.ndarray, n_fields: int | None, who: str) -> np.ndarray:
     """Return fields (n, n_fields) from what foreign code gave."""
     try:

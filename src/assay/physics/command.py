@@ -8,12 +8,6 @@ from assay.physics.loading import load_problem
 from assay.physics.study import PhysicsStudy
 from assay.result import Result
 
-# Options of the network by their name in `PINN`.
-NETWORK = (
-    "hidden", "activation", "conditions", "weights", "optimiser", "steps", "points", "scaling",
-    "resample", "windows", "precision", "body",
-)  # fmt: skip
-
 
 def run(
     *,
@@ -30,7 +24,17 @@ def run(
     resample: int | None = None,
     windows: int = 1,
     precision: str = "float64",
+    curriculum: dict[str, list[float]] | None = None,
+    harmonics: int = 1,
+    learning_rate: float = 1e-3,
+    schedule: str = "constant",
+    sampling: str = "auto",
+    face_points: int = 100,
+    initialisation: str = "glorot",
+    features: str | None = None,
+    candidate: str | None = None,
     network_seconds: float | None = None,
+    network_random_state: int = 0,
     tolerance: float = 1e-8,
     seconds: float = 60.0,
     margin: float = 0.0,
@@ -48,13 +52,15 @@ def run(
         ``FILE.py:NAME`` or ``gallery:NAME``; the file is run.
     hidden : list of int or "auto"
         Widths of the hidden layers.
-    activation, body, conditions, optimiser, scaling, precision : str
+    activation, body, conditions, weights, optimiser, steps, points, scaling, resample, windows,
+    precision, curriculum, harmonics, learning_rate, schedule, sampling, face_points, initialisation
         Of `PINN`; several optimisers run one after another.
-    weights : dict or "balanced"
-    steps : int or list of int
-    points, resample, windows : int
+    features, candidate : str
+        What was on trial in Python: refused, because no file holds it.
     network_seconds : float [s]
         Budget of one training.
+    network_random_state : int
+        Added to the seeds.
     tolerance : float [-]
         Where the classical solver stops refining.
     seconds : float [s]
@@ -78,25 +84,33 @@ def run(
     """
     from assay.physics.pinn import PINN
 
+    _refuse(features=features, candidate=candidate)
     declared = load_problem(problem, None if home is None else Path(home))
-    given = {
+    network = {
         "hidden": hidden, "activation": activation, "body": body, "conditions": conditions,
         "weights": weights, "optimiser": optimiser, "steps": steps, "points": points,
         "scaling": scaling, "resample": resample, "windows": windows, "precision": precision,
+        "curriculum": curriculum, "harmonics": harmonics, "learning_rate": learning_rate,
+        "schedule": schedule, "sampling": sampling, "face_points": face_points,
+        "initialisation": initialisation, "seconds": network_seconds,
+        "random_state": network_random_state,
     }  # fmt: skip
-    options = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    if not (0 < tolerance < 1 and seconds > 0):
-        raise StudyError(
-            f"`tolerance` must lie between 0 and 1 and `seconds` above 0, got {tolerance:g} and "
-            f"{seconds:g}.",
-            hint="Leave them out: 1e-8 and 60 s.",
-        )
+    network = {k: tuple(v) if isinstance(v, list) else v for k, v in network.items()}
     study = PhysicsStudy(
         declared,
-        candidate=PINN(**options, seconds=network_seconds),
+        candidate=PINN(**network),
         tolerance=tolerance,
         seconds=seconds,
         source=problem,
     )
-    return study.run(seed, seeds=3 if seeds is None else seeds, margin=margin, folder=out,
-                     progress=progress)  # fmt: skip
+    wanted = 3 if seeds is None else seeds
+    return study.run(seed, seeds=wanted, margin=margin, folder=out, progress=progress)
+
+
+def _refuse(**brought: str | None) -> None:
+    for name, value in brought.items():
+        if value is not None:
+            raise StudyError(
+                f"The {name} of this study was handed over in Python ({value}): no file holds it.",
+                hint="Run the script that made the study again.",
+            )

@@ -11,13 +11,14 @@ import numpy as np
 from assay.errors import StudyError
 from assay.estimators import configured
 from assay.physics.baselines import BASELINES
-from assay.physics.brought import bring
+from assay.physics.brought import bring, candidate_settings
 from assay.physics.inverse_baseline import INVERSE_BASELINES
 from assay.physics.problem import Problem
 from assay.physics.reference import Reference, reference_of
 from assay.physics.solution import relative_l2
 from assay.physics.story import inverse_metrics, summary_of, tell
 from assay.physics.view import PhysicsView
+from assay.physics.wording import sentence
 from assay.result import Contender, Cost, Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.seed_gain import seed_gain
@@ -191,14 +192,18 @@ class PhysicsNeed(AbstractNeed):
         estimator = candidate[0].trained.estimator
         return estimator if hasattr(estimator, "save") else None
 
+    def verdict_sentence(self, word, said, told):
+        """Return the verdict with what to use first, and factors in place of percentages."""
+        return sentence(word, said, told)
+
     def data(self):
         """Return the declaration as columns: variables with their ranges."""
         return summary_of(self.problem, self.source)
 
     def settings(self):
         """Return what is needed to run it again."""
-        return {"problem": self.source, "tolerance": self.tolerance, "seconds": self.seconds,
-                **dict(self.options)}  # fmt: skip
+        told = {"problem": self.source, "tolerance": self.tolerance, "seconds": self.seconds}
+        return told | dict(self.options) | candidate_settings(self.brought)
 
 
 def equal_time(scored: Scored, seconds: float) -> float:

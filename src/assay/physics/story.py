@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from assay.physics.problem import Problem
+from assay.physics.wording import counted, duration, times
 from assay.result import Column, DataSummary, ExtraTable, MetricInfo
 from assay.study import Story
 
@@ -69,7 +70,9 @@ def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain:
     """
     problem: Problem = need.problem
     first, solver = candidate[0], baselines[0]
-    title = f"{problem.name}: {len(problem.box)} variable(s), {len(problem.fields)} field(s)"
+    size = f"{counted(len(problem.box), 'variable')}, {counted(len(problem.fields), 'field')}"
+    unknown = len(problem.unknown) + len(problem.coefficients)
+    title = f"{problem.name} ({size}{f', {unknown} to be found' if unknown else ''})"
     notes = [*_cost_notes(candidate, solver), *getattr(first.trained.estimator, "unchecked", ())]
     if test.solution is not None:
         notes.append(
@@ -107,23 +110,28 @@ def _cost_notes(candidate, solver):
     then = equal_time(solver, spent)
     needed = equal_error(solver, error)
     told = [
-        f"In the network's time ({spent:.2g} s) the classical solver reaches {then:.1e}, the "
-        f"network {error:.1e}."
+        f"In the network's time ({duration(spent)}) the error of the classical solver is "
+        f"{then:.1e}, that of the network {error:.1e}: {_compared(error, then)}."
     ]
     if needed is None:
         told.append("The classical solver did not reach the network's error in its budget.")
-    else:
-        times = spent / max(needed, 1e-9)
-        told.append(
-            f"To the network's error the classical solver needs {needed:.2g} s: the network takes "
-            f"{times:.3g} times as long."
-        )
-        told.append(
-            "A network trained for one set of parameters answers for that set only. It pays where "
-            "its solution is asked for very often, where parameters are found together with the "
-            "field from sparse readings, or where a mesh is the bottleneck."
-        )
+        return told
+    told.append(
+        f"For the network's error the classical solver takes {duration(needed)}; the network takes "
+        f"{times(spent / max(needed, 1e-9))} as long."
+    )
+    told.append(
+        "A network trained for one set of parameters answers for that set only. It pays where its "
+        "solution is asked for very often, where parameters are found together with the field from "
+        "sparse readings, or where a mesh is the bottleneck."
+    )
     return told
+
+
+def _compared(error, then):
+    if error >= then:
+        return f"{times(error / then)} the error"
+    return f"the solver has {times(then / error)} the error"
 
 
 def _speed_table(candidate, solver):

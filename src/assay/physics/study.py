@@ -1,5 +1,7 @@
 """Whether a network solves an equation better than a classical method in the same time."""
 
+import math
+import numbers
 from typing import Any
 
 from assay.errors import StudyError
@@ -50,6 +52,13 @@ class PhysicsStudy:
                 f"`problem` must be a Problem, got {type(problem).__name__}.",
                 hint="Declare it: Problem(equation, box, conditions=...).",
             )
+        for name, value, below in (("tolerance", tolerance, 1.0), ("seconds", seconds, math.inf)):
+            if not isinstance(value, numbers.Real) or not 0 < value < below:
+                raise StudyError(
+                    f"`{name}` must be above 0{f' and below {below:g}' if below == 1 else ''}, got "
+                    f"{value!r}.",
+                    hint="Leave it out: 1e-8 and 60 s.",
+                )
         self._need = PhysicsNeed(
             problem=problem,
             brought=candidate,
