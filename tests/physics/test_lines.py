@@ -272,3 +272,13 @@ def test_a_solution_that_runs_away_is_reported():
     )
     with pytest.raises(StudyError, match="cannot go beyond t = 0"):
         solve_classical(problem, seconds=30.0)
+
+
+def test_a_start_of_another_form_is_refused():
+    problem = Problem(
+        lambda d: d.u_t - d.u_xx,
+        BOX,
+        conditions=(Initial("u_x", 0.0), Boundary("u", "x", 0.0)),
+    )
+    with pytest.raises(StudyError, match="u_x at t = 0"):
+        solve_classical(problem)

@@ -218,7 +218,10 @@ def _require_kinds(problem):
             )
     for name, value in problem.coefficients.items():
         if not isinstance(value, UnknownField):
-            raise StudyError(f"The coefficient {name!r} must be an UnknownField, got {value!r}.")
+            raise StudyError(
+                f"The coefficient {name!r} must be an UnknownField, got {value!r}.",
+                hint="A known number goes into `parameters`, a known function into the equation.",
+            )
         for variable in value.of:
             if variable not in problem.box:
                 raise StudyError(
@@ -246,8 +249,14 @@ def _require_whole(problem):
 def _require_readings(problem):
     for reading in problem.readings:
         if not isinstance(reading, Measured):
-            raise StudyError(f"Readings must be Measured(...), got {reading!r}.")
-        problem.space.key(reading.name)
+            raise StudyError(
+                f"Readings must be Measured(...), got {reading!r}.",
+                hint='Measured("u", {"t": times}, values, sigma)',
+            )
+        if problem.space.key(reading.name) is None:
+            raise StudyError(
+                f"Readings are of {reading.name!r}, which is no field.", hint='For example "u".'
+            )
         for name in problem.box:
             if name not in reading.at:
                 raise StudyError(

@@ -13,6 +13,8 @@ from assay.physics.solution import Level, Solution, Table, even_points, relative
 # A finer level is believed to be at most this much better than the one before, because errors in
 # time and space do not fall together.
 MOST_GAIN = 4.0
+# When so many levels find nothing, finer ones will not either.
+MOST_FAILURES = 3
 
 
 def refined(
@@ -55,7 +57,7 @@ def refined(
     points = even_points(problem)
     levels: list[Level] = []
     kept, values, change, status, failure = None, None, np.inf, "not converged", None
-    spent = 0.0
+    spent, failed = 0.0, 0
     for size in sizes:
         left = deadline - time.perf_counter()
         if kept is not None and (left <= 0 or left < 1.5 * spent):
@@ -68,8 +70,10 @@ def refined(
             status = "out of time"
             break
         except StudyError as error:
-            failure = error  # a coarse grid may run away where a finer one does not
-            continue
+            failure, failed = error, failed + 1
+            if failed == MOST_FAILURES and kept is None:
+                raise
+            continue  # a coarse grid may run away where a finer one does not
         spent = time.perf_counter() - start
         now = table.at(points)
         if not np.isfinite(now).all():

@@ -156,13 +156,14 @@ class System:
         given = {}
         for face in problem.faces:
             if face.along == layout.time:
-                if face.name is None or sum(face.keys[0][1]) != max(face.keys[0][1]):
+                place = problem.space.variables.index(layout.time)
+                orders = face.keys[0][1]
+                if face.name is None or sum(orders) != orders[place]:
                     raise StudyError(
                         f"{face.label} is not of the form: a field or its derivative in time.",
                         hint='Initial("u", lambda x: ...)',
                     )
-                place = problem.space.variables.index(layout.time)
-                given[face.keys[0][0], face.keys[0][1][place]] = face
+                given[face.keys[0][0], orders[place]] = face
         state = np.empty(self.size)
         for i, (field, order) in enumerate(self.entries):
             if (field, order) not in given:
