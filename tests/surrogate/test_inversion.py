@@ -389,12 +389,12 @@ def test_coverage_of_an_exact_surrogate_is_nominal(linear):
         return 3.0 + X @ SLOPES
 
     found = coverage_study(
-        linear, simulator, 0.5, model_error=4.0 * np.eye(5), names=["a", "b"], n=60
+        linear, simulator, 0.5, model_error=4.0 * np.eye(5), names=["a", "b"], n=40
     )
     assert all(one.inside for one in found.without.pooled)
     assert found.without.unsettled == 0.0
     assert found.with_error.pooled[0].estimate > 0.9  # an error that is not there: too wide
-    assert "60 inversions" in str(found)
+    assert "40 inversions" in str(found)
     with pytest.raises(StudyError, match="at least 20"):
         coverage_study(linear, simulator, 0.5, model_error=np.eye(5), n=5)
     with pytest.raises(DataError, match="surrogate's 5 outputs, got 2"):

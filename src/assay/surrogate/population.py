@@ -12,7 +12,8 @@ import numpy as np
 
 from assay.surrogate.nuts import Target
 
-KERNELS = 100  # of a mixture
+KERNELS = 60  # of a mixture
+SHAPING = 300  # draws that shape the kernels
 KEPT = 0.25  # share of the draws that the tempered weights are worth
 STAGES = 40
 WINDOW = 0.7  # widths of the whole within which draws shape a kernel
@@ -169,19 +170,20 @@ def _mixture(unit, weights, size, rng):
     mean = weights @ unit
     whole = (unit - mean).T @ ((unit - mean) * weights[:, None])
     whole += 1e-6 * np.diag(np.diag(whole)) + 1e-24 * np.eye(d)
-    apart = unit - centres[:, None]  # (kernels, n, d)
-    distance = np.einsum("kni,ij,knj->kn", apart, np.linalg.inv(whole), apart)
-    near = weights * np.exp(-0.5 * distance / WINDOW**2)
-    near /= near.sum(axis=1, keepdims=True)
-    local = np.einsum("kn,kni,knj->kij", near, apart, apart)
+    some = unit[rng.choice(n, SHAPING, p=weights)]
+    apart = some - centres[:, None]  # (kernels, draws, d)
+    scaled = apart @ np.linalg.inv(np.linalg.cholesky(whole)).T
+    near = np.exp(-0.5 * (scaled**2).sum(axis=2) / WINDOW**2)
+    near /= near.sum(axis=1, keepdims=True) + 1e-300
+    local = (apart * near[:, :, None]).transpose(0, 2, 1) @ apart
     # A kernel on a draw that has no neighbours would have no width.
     factors = np.linalg.cholesky(local + LEAST * whole)
     chosen = rng.integers(0, KERNELS, size)
     step = rng.normal(size=(size, d)) / np.sqrt(rng.chisquare(_FREEDOM, (size, 1)) / _FREEDOM)
     drawn = centres[chosen] + np.einsum("sij,sj->si", factors[chosen], step)
-    scaled = np.einsum("kij,skj->ski", np.linalg.inv(factors), drawn[:, None] - centres)
+    scaled = (drawn - centres[:, None]) @ np.linalg.inv(factors).transpose(0, 2, 1)
     logs = -0.5 * (_FREEDOM + d) * np.log1p((scaled**2).sum(axis=2) / _FREEDOM)
-    logs -= np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+    logs -= np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)[:, None]
     constant = gammaln(0.5 * (_FREEDOM + d)) - gammaln(0.5 * _FREEDOM)
     constant -= 0.5 * d * np.log(_FREEDOM * np.pi) + np.log(KERNELS)
-    return drawn, logsumexp(logs, axis=1) + constant
+    return drawn, logsumexp(logs, axis=0) + constant
