@@ -83,7 +83,9 @@ def functions(system: System, params: Any, shared: Shared, *, lifted: bool = Fal
         for i, plan in enumerate(system.plans):
             if plan.sets:
                 value = mask(plan, shared.frame, point) * fields[i]
-                fields = fields.at[i].set(value + (lift(plan, shared.frame, point) * lifted))
+                if lifted:
+                    value = value + lift(plan, shared.frame, point)
+                fields = fields.at[i].set(value)
         parts = [fields]
         for name, net in extra:
             seen = jnp.stack([x[variables.index(v)] for v in net.spec.inputs])

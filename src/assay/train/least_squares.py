@@ -31,6 +31,7 @@ from assay.train.rows import (
     RowData,
     Term,
     block_items,
+    gram,
     jacobian,
     n_rows,
     normal,
@@ -125,7 +126,7 @@ def _start(terms, layout, params, data, start):
     rows = n_rows(terms, params, data) if layout.dual else theta.size
     matrix = {"small": zeros((rows, rows))}
     if layout.dual:
-        matrix |= {"jac": zeros((rows, theta.size)), "rows": zeros(rows)}
+        matrix |= {"jac": zeros((theta.size, rows)), "rows": zeros(rows)}
     return {
         "theta": theta,
         "moved": np.asarray(YES),
@@ -146,8 +147,8 @@ def _linearised(terms, layout, unravel, state, data):
     if layout.dual:
         jac = jacobian(terms, unravel, theta, data)
         rows = row_vector(terms, unravel(theta), data)
-        matrix = {"small": jac @ jac.T, "jac": jac, "rows": rows}
-        slope, columns = jac.T @ rows, jnp.sum(jac**2, axis=0)
+        matrix = {"small": gram(jac.T), "jac": jac, "rows": rows}
+        slope, columns = jac @ rows, jnp.sum(jac**2, axis=1)
     else:
         square, slope = normal(terms, unravel, theta, data, block=layout.block)
         matrix, columns = {"small": square}, jnp.diagonal(square)
@@ -161,7 +162,7 @@ def _solve(layout, state):
     small = matrix["small"] + lam * jnp.eye(matrix["small"].shape[0], dtype=lam.dtype)
     factor = jax.scipy.linalg.cho_factor(small, lower=True)
     if layout.dual:
-        return -matrix["jac"].T @ jax.scipy.linalg.cho_solve(factor, matrix["rows"])
+        return -matrix["jac"] @ jax.scipy.linalg.cho_solve(factor, matrix["rows"])
     return -jax.scipy.linalg.cho_solve(factor, state["slope"])
 
 
