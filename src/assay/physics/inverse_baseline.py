@@ -6,16 +6,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from assay.errors import AssayError, StudyError
-from assay.physics.classical import solve_classical
+from assay.errors import StudyError
+from assay.physics.misfit import Misfit
+from assay.physics.profile import CHI2_95, Profile, profile_of
 
 STARTS = 8  # points of a Latin hypercube at which the search may begin, besides the declared start
-TRIED = 3  # of them, the best ones are followed to the end
-CHI2_95 = 3.841458820694124
+TRIED = 3  # of them are followed downhill: the two best, and one far from where those end
+SCREEN = 1e-3  # tolerance of the solver for choosing starts
+EDGE = 1e-3  # of the range: nearer to its end, an estimate is on the edge
+SAME = 1e-2  # of the range: minima that are nearer are one
+APART = 0.25  # of the range: a start that is farther from a minimum may lead to another
+WEAK = 0.1  # precision, in shares of the range, that stands for "within a few ranges of here"
 
 
 class LeastSquaresFit(BaseEstimator):
-    r"""Multi-start least squares through the solver, with standard errors.
+    r"""Multi-start least squares through the solver, with standard errors and profiles.
 
     Minimises :math:`\sum_i ((u(x_i; \theta) - y_i) / \sigma_i)^2` over the range of the unknowns,
     on their declared scale. The covariance is that of the linearised model,
@@ -24,7 +29,7 @@ class LeastSquaresFit(BaseEstimator):
     Parameters
     ----------
     tolerance : float [-]
-        Of the solver; it is refined until its error is a tenth of the noise, or reaches this.
+        Of the solver; it is refined until its error is a hundredth of the noise, or reaches this.
     seconds : float [s]
         Budget of one solve.
     random_state : int
@@ -34,14 +39,30 @@ class LeastSquaresFit(BaseEstimator):
     ----------
     parameters_ : dict of str to float
     standard_errors_ : dict of str to float
+        Infinite where the readings do not bound the unknown.
     intervals_ : dict of str to (float, float)
-        95 %, symmetric on the declared scale.
+        95 %, symmetric on the declared scale, cut at the declared range.
     minima_ : tuple of (float, dict)
-        Misfit and parameters where each search ended, best first.
+        Chi-square and parameters of the distinct minima that were found, best first.
+    rivals_ : tuple of dict
+        Parameters of other minima that explain the readings as well (chi-square within 3.84).
+    edge_ : tuple of str
+        Unknowns that ended on the edge of their range.
     misfit_ : float [-]
         Sum of squares over the degrees of freedom; about 1 where model and noise are right.
+    residuals_ : array of shape (n_readings,) [-]
+        Model minus reading over the standard deviation, at the estimate.
     solution_ : Solution
         At the estimate.
+    solves_ : int
+
+    Examples
+    --------
+    >>> from assay.physics.gallery_inverse import oscillator_inverse
+    >>> fit = LeastSquaresFit().fit(oscillator_inverse(seed=0))
+    >>> low, high = fit.intervals_["zeta"]
+    >>> bool(low < 0.1 < high)
+    True
     """
 
     name: ClassVar[str] = "Least squares through the solver"
@@ -60,139 +81,178 @@ class LeastSquaresFit(BaseEstimator):
         StudyError
             If there are no readings, fewer than unknowns, or no start can be solved.
         """
-        from scipy.optimize import least_squares
-
         clock = time.perf_counter()
         self.problem_, self.names_ = problem, tuple(problem.unknown)
-        self._require(problem)
-        self.sigma_ = np.concatenate(
-            [np.full(len(r.values), 1.0 if r.sigma is None else r.sigma) for r in problem.readings]
+        fine = max(_fine_enough(problem), self.tolerance)
+        coarse = Misfit(problem, tolerance=max(SCREEN, fine), seconds=self.seconds)
+        ends = self._search(coarse)
+        misfit = Misfit(problem, tolerance=fine, seconds=self.seconds)
+        best, chi2 = misfit.descend(ends[0][0], tolerance=1e-9)
+        if not misfit.known_noise and np.sqrt(chi2 / len(misfit.y)) < 100 * fine / 0.01:
+            # The readings are nearly exact: the solver must not be what limits the answer.
+            finer = Misfit(problem, tolerance=max(self.tolerance, 1e-3 * fine),
+                           seconds=self.seconds)  # fmt: skip
+            finer.solves, misfit = misfit.solves, finer
+            best, chi2 = misfit.descend(best, tolerance=1e-10)
+        self.misfit_function_, self.best_ = misfit, best
+        self.solves_ = coarse.solves
+        self._take(ends, clock)
+        return self
+
+    def predict(self, points: Any) -> np.ndarray:
+        """Return the fields (n, n_fields) at points (n, n_variables), at the estimate."""
+        self._require_fit()
+        return self.solution_.at(points)
+
+    def profile(self, name: str) -> Profile:
+        """Return the profile likelihood of an unknown: what the readings allow, others refitted.
+
+        Unlike the standard error it needs no linear model, and it tells a flat direction (an
+        unknown that trades off with another) from a well-determined one.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        StudyError
+            If nothing was fitted, or the name is none of the unknowns.
+        """
+        from assay.errors import did_you_mean
+
+        self._require_fit()
+        if name not in self.names_:
+            raise StudyError(f"{name!r} is no unknown.", hint=did_you_mean(name, self.names_))
+        spread = float(self.search_errors_[self.names_.index(name)])
+        return profile_of(
+            self.misfit_function_, self.best_, name, spread=spread, unit=self.variance_
         )
-        low, high, start = self._search_range()
-        self.solver_tolerance_ = self._fine_enough(start)
-        rng = np.random.default_rng(self.random_state)
+
+    def misfit_at(self, parameters: dict[str, float]) -> float:
+        """Return the reduced misfit (-) of given values of the unknowns, solved classically.
+
+        Infinite outside their ranges, or where the solver fails.
+        """
+        self._require_fit()
+        shares = self.misfit_function_.shares(parameters)
+        if (shares < -1e-9).any() or (shares > 1 + 1e-9).any():
+            return float("inf")
+        n, k = len(self.misfit_function_.y), len(self.names_)
+        return self.misfit_function_.chi2(np.clip(shares, 0.0, 1.0)) / max(n - k, 1)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was used, as plain values."""
+        self._require_fit()
+        return {"tolerance": self.misfit_function_.tolerance, "starts": STARTS + 1,
+                "followed": TRIED, "solves": self.solves_}  # fmt: skip
+
+    # --- pieces ------------------------------------------------------------------------------
+
+    def _search(self, misfit):
+        """Return (shares, chi-square) of the minima that the best starts lead to, best first."""
+        starts, ends = self._starts(misfit), []
+        while starts and len(ends) < TRIED:
+            # One that begins far from the minima that are known is likelier to find another.
+            far = [s for s in starts if all(np.abs(s - e).max() > APART for e, _ in ends)]
+            chosen = (far or starts)[0] if len(ends) == TRIED - 1 else starts[0]
+            starts = [s for s in starts if s is not chosen]
+            ends.append(misfit.descend(chosen, evaluations=15))
+        return sorted(ends, key=lambda end: end[1])
+
+    def _starts(self, misfit):
+        """Return the starts that can be solved, best first: the declared one and drawn ones."""
         from scipy.stats import qmc
 
-        drawn = low + (high - low) * qmc.LatinHypercube(len(low), rng=rng).random(STARTS)
-        costs = [(self._cost(z), i) for i, z in enumerate([start, *drawn])]
+        rng = np.random.default_rng(self.random_state)
+        drawn = qmc.LatinHypercube(len(misfit.names), rng=rng).random(STARTS)
+        clock = time.perf_counter()
+        costs = [(misfit.chi2(misfit.start), 0)]
+        # Corners of the range can be far more costly than the start: they do not get long.
+        whole, misfit.seconds = (
+            misfit.seconds,
+            float(np.clip(5.0 * (time.perf_counter() - clock), 3.0, misfit.seconds)),
+        )
+        points = [misfit.start, *drawn]
+        costs += [(misfit.chi2(s), i) for i, s in enumerate(points) if i]
+        misfit.seconds = whole
         costs = sorted(pair for pair in costs if np.isfinite(pair[0]))
         if not costs:
             raise StudyError(
                 "The classical solver fails at every start of the search.",
                 hint="Narrow the ranges of the unknowns to what the equation can bear.",
             )
-        ends = []
-        for _, i in costs[:TRIED]:
-            z0 = np.clip([start, *drawn][i], low + 1e-9, high - 1e-9)
-            ends.append(
-                least_squares(self._rows, z0, bounds=(low, high), x_scale=high - low, xtol=1e-10,
-                              ftol=1e-10, diff_step=1e-3, max_nfev=40)
-            )  # fmt: skip
-        ends.sort(key=lambda end: end.cost)
-        self._take(ends, clock)
-        return self
-
-    def predict(self, points: Any) -> np.ndarray:
-        """Return the fields (n, n_fields) at points (n, n_variables), at the estimate."""
-        if not hasattr(self, "solution_"):
-            raise StudyError("Nothing was fitted yet.", hint="Call fit(problem) first.")
-        return self.solution_.at(points)
-
-    def settings(self) -> dict[str, Any]:
-        """Return what was used, as plain values."""
-        return {"tolerance": self.solver_tolerance_, "starts": STARTS + 1, "followed": TRIED}
-
-    # --- pieces ------------------------------------------------------------------------------
-
-    def _require(self, problem):
-        n = sum(len(r.values) for r in problem.readings)
-        if problem.coefficients:
-            raise StudyError(
-                "Least squares through the solver finds numbers, not coefficients that vary.",
-                hint="Declare the coefficient by a few unknown numbers in the equation.",
-            )
-        if n < len(problem.unknown):
-            raise StudyError(
-                f"{len(problem.unknown)} unknowns need at least as many readings, got {n}.",
-                hint="Give readings=(Measured(...),).",
-            )
-        for reading in problem.readings:
-            if reading.name not in problem.fields:
-                raise StudyError(
-                    f"Readings must be of a field, got {reading.name!r}.", hint="Measure a field."
-                )
-
-    def _search_range(self):
-        unknown = self.problem_.unknown.values()
-        scale = [np.log if u.scale == "log" else float for u in unknown]
-        pairs = list(zip(unknown, scale, strict=True))
-        return (
-            np.array([f(getattr(u, end)) for u, f in pairs]) for end in ("low", "high", "start")
-        )
-
-    def _values(self, z):
-        pairs = zip(self.problem_.unknown.items(), z, strict=True)
-        return {n: float(np.exp(v) if u.scale == "log" else v) for (n, u), v in pairs}
-
-    def _solve(self, z, tolerance):
-        return solve_classical(
-            self.problem_, self._values(z), tolerance=tolerance, seconds=self.seconds
-        )
-
-    def _model(self, solution):
-        parts = []
-        for reading in self.problem_.readings:
-            points = np.stack([reading.at[name] for name in self.problem_.box], axis=1)
-            parts.append(solution.at(points)[:, self.problem_.fields.index(reading.name)])
-        return np.concatenate(parts)
-
-    def _readings(self):
-        return np.concatenate([r.values for r in self.problem_.readings])
-
-    def _rows(self, z):
-        try:
-            model = self._model(self._solve(z, self.solver_tolerance_))
-        except AssayError:
-            return np.full(len(self.sigma_), 1e6)  # a wall: the search steps back
-        return (model - self._readings()) / self.sigma_
-
-    def _cost(self, z):
-        rows = self._rows(z)
-        cost = float(rows @ rows)
-        return np.inf if cost >= 1e12 * len(rows) else cost
-
-    def _fine_enough(self, start):
-        """Return a solver tolerance well below the noise, so that it does not steer the fit."""
-        size = float(np.sqrt(np.mean(self._readings() ** 2))) or 1.0
-        noise = min((r.sigma for r in self.problem_.readings if r.sigma), default=1e-3 * size)
-        del start
-        return float(np.clip(0.01 * noise / size, self.tolerance, 1e-5))
+        return [points[i] for _, i in costs]
 
     def _take(self, ends, clock):
-        best = ends[0]
-        n, k = len(self.sigma_), len(self.names_)
-        chi2 = 2.0 * best.cost
+        from scipy.stats import norm, t
+
+        misfit, best = self.misfit_function_, self.best_
+        self.solution_ = misfit.solve(best)
+        self.residuals_ = (misfit.model(self.solution_) - misfit.y) / misfit.sigma
+        n, k = len(misfit.y), len(self.names_)
+        chi2 = float(self.residuals_ @ self.residuals_)
         self.misfit_ = chi2 / max(n - k, 1)
-        known = all(r.sigma is not None for r in self.problem_.readings)
-        normal = best.jac.T @ best.jac
-        covariance = np.linalg.pinv(normal) * (1.0 if known else self.misfit_)
-        half = np.sqrt(np.diag(covariance))
-        self.covariance_, self.search_errors_ = covariance, half
-        self.parameters_ = self._values(best.x)
+        self.variance_ = 1.0 if misfit.known_noise else max(self.misfit_, 1e-300)
+        jac = misfit.jacobian(best)
+        # The weak precision keeps a direction that no reading sees from looking certain.
+        normal = jac.T @ jac / self.variance_ + np.eye(k) * WEAK**2
+        self.covariance_ = np.linalg.inv(normal)
+        self.search_errors_ = np.sqrt(np.diag(self.covariance_))
+        factor = norm.ppf(0.975) if misfit.known_noise else t.ppf(0.975, max(n - k, 1))
+        self.parameters_ = misfit.values(best)
         self.standard_errors_, self.intervals_ = {}, {}
-        for i, (name, unknown) in enumerate(self.problem_.unknown.items()):
-            value, log = self.parameters_[name], unknown.scale == "log"
-            self.standard_errors_[name] = float(half[i] * (value if log else 1.0))
-            z = best.x[i] + np.sqrt(CHI2_95) * half[i] * np.array([-1.0, 1.0])
-            self.intervals_[name] = tuple(float(v) for v in (np.exp(z) if log else z))
-        self.minima_ = tuple((float(2.0 * end.cost), self._values(end.x)) for end in ends)
-        self.solution_ = self._solve(best.x, max(self.tolerance, 0.1 * self.solver_tolerance_))
+        for i, name in enumerate(self.names_):
+            error = self.search_errors_[i]
+            slope = misfit.value_slope(name, self.parameters_[name])
+            self.standard_errors_[name] = float(error * slope) if error < 1.0 else float("inf")
+            pair = []
+            for side in (-1.0, 1.0):
+                moved = best.copy()
+                moved[i] = np.clip(best[i] + side * factor * error, 0.0, 1.0)
+                pair.append(misfit.values(moved)[name])
+            self.intervals_[name] = tuple(pair)
+        self.edge_ = tuple(
+            name for name, s in zip(self.names_, best, strict=True) if not EDGE < s < 1 - EDGE
+        )
+        self._minima(ends, chi2)
+        self.solves_ += misfit.solves
         self.fit_seconds_ = time.perf_counter() - clock
+        self.status_ = self._sentence()
+
+    def _minima(self, ends, chi2):
+        misfit, apart = self.misfit_function_, []
+        for shares, cost in ends:
+            if all(np.abs(shares - s).max() >= SAME for s, _ in [(self.best_, 0), *apart]):
+                apart.append((shares, cost))
+        self.minima_ = ((chi2, self.parameters_), *((c, misfit.values(s)) for s, c in apart))
+        near = chi2 + CHI2_95 * self.variance_
+        self.rivals_ = tuple(values for cost, values in self.minima_[1:] if cost < near)
+
+    def _sentence(self):
         found = ", ".join(
             f"{name} = {value:.4g} +- {self.standard_errors_[name]:.1g}"
             for name, value in self.parameters_.items()
         )
-        self.status_ = f"{found}; misfit {self.misfit_:.2f} a degree of freedom."
+        told = f"{found}; misfit {self.misfit_:.2f} a degree of freedom"
+        if not self.misfit_function_.known_noise:
+            told = f"{found}; the noise was estimated from the misfit"
+        if self.edge_:
+            told += f"; {', '.join(self.edge_)} on the edge of the range"
+        if self.rivals_:
+            told += f"; {len(self.rivals_)} other minimum (or more) explains the readings as well"
+        return told + "."
+
+    def _require_fit(self):
+        if not hasattr(self, "solution_"):
+            raise StudyError("Nothing was fitted yet.", hint="Call fit(problem) first.")
+
+
+def _fine_enough(problem):
+    """Return a solver tolerance well below the noise, so that it does not steer the fit."""
+    sizes = [float(np.sqrt(np.mean(r.values**2))) or 1.0 for r in problem.readings]
+    noise = [r.sigma / s if r.sigma else 1e-3 for r, s in zip(problem.readings, sizes, strict=True)]
+    return float(np.clip(0.01 * min(noise, default=1e-3), 1e-12, 1e-4))
 
 
 INVERSE_BASELINES = (LeastSquaresFit(),)

@@ -1,0 +1,186 @@
+"""How certain a network's unknowns are: from the curvature at the end, and by redrawn readings."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from assay.errors import StudyError
+from assay.physics.residuals import found_value
+from assay.train.descent import Limits
+from assay.train.least_squares import least_squares
+from assay.train.rows import all_rows
+
+RIDGE = 1e-12  # of the largest diagonal entry: what rounding has left of the flattest directions
+WEAK = 1e-2  # precision of an unknown on its raw scale where nothing bounds it
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """A 95 % interval of an unknown that a network has found.
+
+    Attributes
+    ----------
+    value, low, high : float [unit of the unknown]
+    spread : float [-]
+        Standard error on the raw scale: of the logarithm with ``scale="log"``.
+    """
+
+    value: float
+    low: float
+    high: float
+    spread: float
+
+
+def laplace_intervals(pinn: Any) -> dict[str, Interval]:
+    r"""Return the interval of each unknown from the curvature of the loss at the end.
+
+    With the normal matrix :math:`N = J^T J` of weights :math:`w` and unknowns :math:`\lambda`,
+    one over the variance of a reading each, the covariance of the unknowns is
+
+    .. math:: (N_{\lambda\lambda} - N_{\lambda w} N_{ww}^{-1} N_{w\lambda})^{-1},
+
+    times the reduced misfit where the noise is not given. The network is held to the equation as
+    tightly as in training, not exactly: the interval is a little wider than that of a solver.
+
+    Parameters
+    ----------
+    pinn : PINN
+        Fitted to a problem with unknowns and readings.
+
+    Raises
+    ------
+    StudyError
+        If there are no unknowns or no readings, or the network was loaded (it has no data).
+    """
+    names = _names(pinn)
+    square = pinn.normal_matrix()
+    k = len(names)
+    weights, mixed, own = square[:-k, :-k], square[:-k, -k:], square[-k:, -k:]
+    ridge = RIDGE * float(np.diag(weights).max())
+    chol = np.linalg.cholesky(weights + ridge * np.eye(len(weights)))
+    half = np.linalg.solve(chol, mixed)
+    marginal = own - half.T @ half
+    variance, factor = _noise(pinn)
+    values, vectors = np.linalg.eigh((marginal + marginal.T) / (2.0 * variance))
+    # Rounding can make a flat direction slightly negative: it is flat.
+    covariance = (vectors / (np.maximum(values, 0.0) + WEAK**2)) @ vectors.T
+    return _intervals(pinn, names, _raw(pinn, names), np.sqrt(np.diag(covariance)), factor)
+
+
+def bootstrap_intervals(pinn: Any, *, n: int = 20, steps: int = 50, seed: int = 0):
+    """Return the interval of each unknown from fits to readings that are drawn again.
+
+    New readings are the network's own values plus noise of the declared standard deviation (of
+    the residuals where it is not given). Each fit starts from the trained network and uses its
+    compiled programs.
+
+    Parameters
+    ----------
+    pinn : PINN
+        Fitted to a problem with unknowns and readings.
+    n : int >= 3
+        Redrawn sets of readings; an interval from 20 is itself uncertain to 16 %.
+    steps : int
+        Gauss-Newton steps of each fit.
+    seed : int
+
+    Returns
+    -------
+    dict of str to Interval
+
+    Raises
+    ------
+    StudyError
+        As `laplace_intervals`, and for fewer than three draws.
+    """
+    from scipy.stats import t
+
+    names = _names(pinn)
+    if n < 3:
+        raise StudyError(f"A bootstrap needs at least 3 draws, got {n!r}.", hint="20 is usual.")
+    rng = np.random.default_rng(seed)
+    piece, data = pinn.pieces_[-1], _data(pinn)
+    kinds = piece.setup.kinds
+    scale = np.sqrt(_noise(pinn)[0])
+    found = []
+    with jax.enable_x64(pinn.precision == "float64"):
+        rows = all_rows(piece.setup.terms, piece.params, data)
+        limits = Limits(steps=steps)
+        for _ in range(n):
+            items = list(data.items)
+            for i, kind in enumerate(kinds):
+                if kind == "reading":
+                    items[i] = _redrawn(items[i], rows[i], data.weights[i], scale, rng)
+            new = dataclasses.replace(data, items=tuple(items))
+            end = least_squares(piece.setup.terms, piece.params, new, limits=limits)
+            found.append([float(end.params["unknown"][name]) for name in names])
+    spread = np.std(found, axis=0, ddof=1)
+    return _intervals(pinn, names, _raw(pinn, names), spread, float(t.ppf(0.975, n - 1)))
+
+
+def _redrawn(item, rows, weight, scale, rng):
+    """Return the item of readings with targets at the network's values plus noise."""
+    size, target = np.asarray(item["size"]), np.asarray(item["target"])
+    model = target + np.asarray(rows)[:, 0] / np.asarray(weight) * size
+    drawn = model + scale * size * rng.normal(size=len(model))
+    return item | {"target": drawn.astype(target.dtype)}
+
+
+def _noise(pinn):
+    """Return (variance of a reading over the one assumed, number of standard errors)."""
+    from scipy.stats import norm, t
+
+    problem = pinn.problem_
+    if all(reading.sigma is not None for reading in problem.readings) and pinn.scales_.scaled:
+        return 1.0, float(norm.ppf(0.975))
+    piece, data = pinn.pieces_[-1], _data(pinn)
+    with jax.enable_x64(pinn.precision == "float64"):
+        rows = all_rows(piece.setup.terms, piece.params, data)
+    parts = [
+        np.asarray(rows[i])[:, 0] / np.asarray(data.weights[i])
+        for i, kind in enumerate(piece.setup.kinds)
+        if kind == "reading"
+    ]
+    whole = np.concatenate(parts)
+    free = max(len(whole) - len(problem.unknown), 1)
+    return max(float(whole @ whole) / free, 1e-300), float(t.ppf(0.975, free))
+
+
+def _names(pinn):
+    """Return the unknowns in the order of the columns of the normal matrix, which is sorted."""
+    problem = getattr(pinn, "problem_", None)
+    if not getattr(problem, "unknown", None) or not problem.readings:
+        raise StudyError(
+            "Intervals need a network that was fitted to readings, with something to be found.",
+            hint="Problem(..., parameters={'k': Unknown(0.1, 10.0)}, readings=(Measured(...),))",
+        )
+    _data(pinn)
+    return sorted(problem.unknown)
+
+
+def _data(pinn):
+    if getattr(pinn, "data_", None) is None:
+        raise StudyError("A loaded model has no data to linearise.", hint="Fit it again.")
+    return pinn.data_
+
+
+def _raw(pinn, names):
+    params = pinn.pieces_[-1].params
+    return np.array([float(params["unknown"][name]) for name in names])
+
+
+def _intervals(pinn, names, raw, spread, factor):
+    unknown, made = pinn.problem_.unknown, {}
+    with jax.enable_x64(True):  # noqa: FBT003
+        for name, centre, error in zip(names, raw, spread, strict=True):
+            u = unknown[name]
+            low, value, high = (
+                float(np.clip(found_value(u, np.float64(centre + s * factor * error)), *ends))
+                for s, ends in (
+                    (-1.0, (u.low, u.high)), (0.0, (-np.inf, np.inf)), (1.0, (u.low, u.high)),
+                )
+            )  # fmt: skip
+            made[name] = Interval(value, low, high, float(error))
+    return {name: made[name] for name in unknown}
