@@ -128,6 +128,8 @@ def stencil_weights(at: np.ndarray, nodes: np.ndarray, highest: int) -> np.ndarr
     ----------
     at : array of shape (n,)
     nodes : array of shape (n, w), w > highest
+    highest : int >= 0
+        Order of the highest derivative.
 
     Returns
     -------

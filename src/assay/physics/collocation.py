@@ -1,6 +1,5 @@
 """An equation and its conditions as one system on points, and Newton's method for it."""
 
-import functools
 import math
 import time
 import warnings
@@ -43,7 +42,7 @@ class Equations:
         index = np.indices(self.shape).reshape(len(self.shape), -1)
         # What a point stands for: an equation, or the condition of the first face that claims it.
         taken = {field: np.zeros(self.n, bool) for field in problem.fields}
-        self.parts = []
+        self.parts, self._operators = [], {}
         layers: dict = {}
         for face in problem.faces:
             i = list(problem.box).index(face.along)
@@ -69,15 +68,16 @@ class Equations:
             )
         return near
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019 - lives as long as one level
     def operator(self, orders: tuple[int, ...]) -> Any:
         """Return the sparse matrix (n, n) of a derivative."""
         from scipy import sparse
 
-        found = sparse.csr_matrix(np.ones((1, 1)))
-        for axis, order in zip(self.axes, orders, strict=True):
-            found = sparse.kron(found, sparse.csr_matrix(axis.operators[order]), format="csr")
-        return found
+        if orders not in self._operators:
+            found = sparse.csr_matrix(np.ones((1, 1)))
+            for axis, order in zip(self.axes, orders, strict=True):
+                found = sparse.kron(found, sparse.csr_matrix(axis.operators[order]), format="csr")
+            self._operators[orders] = found
+        return self._operators[orders]
 
     def evaluate(self, values: np.ndarray, *, slopes: bool) -> tuple[np.ndarray, Any]:
         """Return residuals (n_unknowns,) and, if asked for, their sparse matrix of slopes."""

@@ -31,6 +31,7 @@ def refined(
 
     Parameters
     ----------
+    problem : Problem
     solve : function of (size, deadline)
         Returns (table, method, n), or raises `OutOfTime`.
     sizes : iterable
@@ -41,6 +42,8 @@ def refined(
         Budget for all levels.
     begun : float, optional
         When the budget began to run (`time.perf_counter`).
+    notes : tuple of str
+        For the solution.
 
     Returns
     -------
