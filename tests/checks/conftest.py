@@ -11,6 +11,9 @@ from assay.anomaly.view import AnomalyView, Judged
 from assay.compress.baselines import PCA
 from assay.compress.view import CompressView
 from assay.data import Scaler
+from assay.physics.reference import FLOOR, Reference
+from assay.physics.solution import relative_l2
+from assay.physics.view import PhysicsView
 from assay.surrogate.runs import Runs
 from assay.surrogate.spread import has_spread
 from assay.surrogate.view import SurrogateView
@@ -145,6 +148,33 @@ def surrogate_view(fit, validation, test, candidate, baselines=(), **given):
     return SurrogateView(**(fields | given))
 
 
+def physics_view(problem, candidate=(), *, fields=None, error=FLOOR, count=None, **given):
+    """Return the view of solved problems with an exact solution, on a grid of `count` points.
+
+    `fields` (n_seeds, n_points, n_fields), or a function of (seed, points, truth), stand for
+    candidates that only exist on paper.
+    """
+    count = count or {1: 401, 2: 41, 3: 11}[len(problem.box)]
+    lines = [np.linspace(low, high, count) for low, high in problem.box.values()]
+    points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
+    truth = problem.exact_at(points)
+    if callable(fields):
+        fields = [fields(seed, points, truth) for seed in range(3)]
+    if fields is None:
+        fields = [network.predict(points) for network in candidate]
+    fields = np.asarray(fields, float)
+    asked = {
+        "problem": problem,
+        "candidate": tuple(candidate) or tuple(Given() for _ in fields),
+        "reference": Reference(points, truth, error, "the exact solution"),
+        "predictions": fields,
+        "errors": np.array([max(relative_l2(one, truth), error) for one in fields]),
+        "solver": None,
+        "solver_error": error,
+    }
+    return PhysicsView(**(asked | given))
+
+
 class Given:
     """An estimator with the attributes that a test gives it."""
 
@@ -168,6 +198,11 @@ def _compress_view():
 @pytest.fixture(name="surrogate_view", scope="session")
 def _surrogate_view():
     return surrogate_view
+
+
+@pytest.fixture(name="physics_view", scope="session")
+def _physics_view():
+    return physics_view
 
 
 @pytest.fixture(name="judge", scope="session")

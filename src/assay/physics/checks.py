@@ -5,6 +5,7 @@ To add one: a frozen dataclass in the file of its subject, one line here, a page
 """
 
 from assay.physics.checks_declared import IllPosed, ReferenceNotConverged, UnequalTerms
+from assay.physics.checks_fields import LateTimes, NotSolved, SpectralBias
 from assay.physics.checks_inverse import DataInConflict, Unidentifiable
 from assay.physics.checks_network import (
     NetworkTooSmall,
@@ -15,9 +16,7 @@ from assay.physics.checks_network import (
 )
 from assay.physics.checks_solution import (
     ConditionsDoNotBind,
-    LateTimes,
     ResidualBetweenPoints,
-    SpectralBias,
     TrivialSolution,
 )
 
@@ -37,4 +36,5 @@ CHECKS = (
     Unidentifiable(),
     DataInConflict(),
     Unchecked(),
+    NotSolved(),
 )
