@@ -16,14 +16,23 @@ def _fit_of(view):
     return fit
 
 
+def _share(fit, name, unknown):
+    """Return how much of its range an unknown still has, all equally good minima together."""
+    f = np.log if unknown.scale == "log" else float
+    ends = [*fit.intervals_[name], *(values[name] for values in fit.rivals_)]
+    low, high = np.clip((min(ends), max(ends)), unknown.low, unknown.high)
+    return float((f(high) - f(low)) / (f(unknown.high) - f(unknown.low)))
+
+
 @dataclasses.dataclass(frozen=True)
 class Unidentifiable:
-    """The readings do not determine a parameter.
+    """The readings do not determine a parameter (P13).
 
     Parameters
     ----------
     most : float [-]
-        Width of the 95 % interval over the declared range, on the declared scale.
+        Width of the 95 % interval over the declared range, on the declared scale. Other minima
+        that explain the readings as well count as part of it.
     """
 
     code: ClassVar[str] = "P13"
@@ -35,12 +44,7 @@ class Unidentifiable:
     def __call__(self, view):
         """Compare the interval of the classical fit with the range before the readings."""
         fit = _fit_of(view)
-        shares = {}
-        for name, unknown in view.problem.unknown.items():
-            log = unknown.scale == "log"
-            f = np.log if log else float
-            low, high = np.clip(fit.intervals_[name], unknown.low, unknown.high)
-            shares[name] = float((f(high) - f(low)) / (f(unknown.high) - f(unknown.low)))
+        shares = {name: _share(fit, name, u) for name, u in view.problem.unknown.items()}
         worst = max(shares, key=shares.get)
         told = {"measured": shares[worst], "threshold": self.most}
         if shares[worst] <= self.most:
@@ -67,7 +71,7 @@ class Unidentifiable:
 
 @dataclasses.dataclass(frozen=True)
 class DataInConflict:
-    """The equation cannot explain the readings within their noise.
+    """The equation cannot explain the readings within their noise (P14).
 
     Parameters
     ----------
