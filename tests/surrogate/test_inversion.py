@@ -417,4 +417,4 @@ def test_the_surrogates_error_is_most_of_what_intervals_lack():
     half, most = found.with_error.pooled
     assert half.estimate > 0.33
     assert most.estimate > 0.8
-    assert found.with_error.unsettled == 0.0
+    assert found.with_error.unsettled < 0.05
