@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.physics.drawn import arrays_of
 from assay.physics.problem import Problem
 from assay.physics.wording import counted, duration, times
 from assay.result import Column, DataSummary, ExtraTable, MetricInfo
@@ -83,20 +84,7 @@ def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain:
     scales = getattr(first.trained.estimator, "scales_", None)
     if scales is not None:
         tables.append(_scales_table(scales))
-    arrays = {
-        "points": test.points,
-        "reference": test.fields,
-        "fields": first.fields,
-        "solver_fields": solver.fields,
-        "variables": np.array(problem.space.variables, dtype=object),
-        "field_names": np.array(problem.fields, dtype=object),
-        "errors": np.array([s.error for s in candidate]),
-        "seconds": np.array([s.seconds for s in candidate]),
-        "level_seconds": np.array([s for s, _ in solver.levels]),
-        "level_errors": np.array([e for _, e in solver.levels]),
-    }
-    history = getattr(first.trained.estimator, "history_", None) or {}
-    arrays |= {f"history_{key}": np.asarray(values) for key, values in history.items()}
+    arrays = arrays_of(need, test, candidate, baselines)
     return Story(title, metrics_of(problem), tuple(notes), arrays, tuple(tables))
 
 
