@@ -27,7 +27,7 @@ def arrays_of(need: Any, test: Any, candidate: list[Any], baselines: list[Any]) 
         "variable_labels": _labels(variables, problem.units),
         "field_names": np.array(problem.fields, dtype=object),
         "field_labels": _labels(problem.fields, problem.units),
-        "field_units": np.array([problem.units.get(f, "-") for f in problem.fields], dtype=object),
+        "field_units": np.array([problem.units.get(f, "") for f in problem.fields], dtype=object),
         "time": -1 if problem.time is None else variables.index(problem.time),
         "errors": np.array([s.error for s in candidate]),
         "seconds": np.array([s.seconds for s in candidate]),

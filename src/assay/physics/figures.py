@@ -49,6 +49,10 @@ def _cut(arrays, values):
     return np.take(values, index, axis=axis), kept, where
 
 
+def _with_unit(text, unit):
+    return f"{text} [{unit}]" if unit else text
+
+
 def _is_grid(result):
     arrays = result.arrays
     return "points" in arrays and np.prod([len(x) for x in _lines(arrays)]) == len(arrays["points"])
@@ -76,7 +80,7 @@ def draw_curves(result, figure):
         lower = new_axes(
             figure,
             xlabel=xlabel,
-            ylabel=f"error [{arrays['field_units'][j]}]",
+            ylabel=_with_unit("error", arrays["field_units"][j]),
             yscale="log",
             position=(2, shown, shown + j + 1),
         )
@@ -136,8 +140,8 @@ def draw_maps(result, figure):
         off = fields[..., j] - truth[..., j]
         size = np.abs(truth[..., j]).max() or 1.0
         for column, (values, most, label) in enumerate(
-            ((fields[..., j], size, f"{name}, network [{unit}]"),
-             (off, np.abs(off).max() or 1.0, f"error of {name} [{unit}]"))
+            ((fields[..., j], size, _with_unit(f"{name}, network", unit)),
+             (off, np.abs(off).max() or 1.0, _with_unit(f"error of {name}", unit)))
         ):  # fmt: skip
             axes = new_axes(
                 figure,

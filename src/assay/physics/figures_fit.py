@@ -32,6 +32,8 @@ def draw_training(result, figure):
     arrays = result.arrays
     axes = new_axes(figure, xlabel="step [-]", ylabel="loss [-]", yscale="log")
     step = arrays["history_step"]
+    parts = [arrays.get(f"history_{key}", (0.0,)) for key in ("residual", "condition", "reading")]
+    alone = sum(bool(np.any(np.asarray(part) > 0)) for part in parts) < 2  # the sum is the term
     for key, colour, who, width in (
         ("loss", COLOURS.muted, "sum", 3.0),
         ("residual", COLOURS.candidate, "equation", 1.5),
@@ -39,7 +41,7 @@ def draw_training(result, figure):
         ("reading", COLOURS.accent, "readings", 1.5),
     ):
         values = np.asarray(arrays.get(f"history_{key}", ()), float)
-        if not len(values) or not np.nanmax(values) > 0:
+        if not len(values) or not np.nanmax(values) > 0 or (key == "loss" and alone):
             continue
         values = np.where(values > 0, values, np.nan)
         x, y = thin_curve(step, values)
@@ -140,7 +142,9 @@ def _draw_against(result, figure):
     mine = mine[thin_points(len(mine), limit=800)]
     read = arrays["reading_values"][mine]
     label, unit = arrays["field_labels"][j], arrays["field_units"][j]
-    axes = new_axes(figure, xlabel=f"read {label}", ylabel=f"fitted - read [{unit}]")
+    axes = new_axes(
+        figure, xlabel=f"read {label}", ylabel=f"fitted - read{f' [{unit}]' if unit else ''}"
+    )
     for key, colour, who in (
         ("reading_solver", COLOURS.baseline, solver_of(result)),
         ("reading_network", COLOURS.candidate, network_of(result)),

@@ -75,7 +75,8 @@ def sentence(word: str, said: str, told: dict[str, Any]) -> str:
     gain, ours = told["gain"], told["candidate"]
     if word == "invalid" or gain is None:
         return said
-    classic = f"the {gain.against[:1].lower()}{gain.against[1:]}"
+    name = f"{gain.against[:1].lower()}{gain.against[1:]}"
+    classic = name if name.startswith("least squares") else f"the {name}"
     network = "the network" if "network" in ours.name else ours.name
     opening = {
         "earned": f"Use {network}",
