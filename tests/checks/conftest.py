@@ -1,6 +1,7 @@
 """Views built by hand: what a check sees, without running a study."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from assay.anomaly.view import AnomalyView, Judged
 from assay.compress.baselines import PCA
 from assay.compress.view import CompressView
 from assay.data import Scaler
+from assay.physics.gallery import oscillator
+from assay.physics.pinn import PINN
 from assay.physics.reference import FLOOR, Reference
 from assay.physics.solution import relative_l2
 from assay.physics.view import PhysicsView
@@ -175,6 +178,43 @@ def physics_view(problem, candidate=(), *, fields=None, error=FLOOR, count=None,
     return PhysicsView(**(asked | given))
 
 
+@functools.cache
+def _swing(recipe, seed):
+    made = PINN(random_state=seed, **(RECIPES[recipe]))
+    return made.fit(oscillator())
+
+
+# Networks on a damped oscillator of 1 Hz over 2 s. The first is chapter 9's first run, shortened.
+_CHAPTER = {
+    "hidden": (32, 32, 32), "optimiser": "adam", "points": 200, "steps": 400,
+    "conditions": "soft", "precision": "float32", "initialisation": "torch",
+}  # fmt: skip
+_SMALL = {"hidden": (16, 16), "points": 60, "steps": 100}
+RECIPES = {
+    "raw": _CHAPTER | {"scaling": "none"},
+    "weighted": _CHAPTER | {"scaling": "none", "weights": {"condition": 100.0}},
+    "scaled": _CHAPTER,
+    "hard": _CHAPTER | {"conditions": "hard"},
+    "good": _SMALL,
+    "good and soft": _SMALL | {"conditions": "soft"},
+    "few points": _SMALL | {"points": 12},
+    "rounded off": _SMALL
+    | {
+        "scaling": "none",
+        "conditions": "soft",
+        "precision": "float32",
+        "optimiser": "lbfgs",
+        "steps": 1000,
+    },
+    "two units": _SMALL | {"hidden": (2,)},
+}
+
+
+def swings(recipe, seeds=3):
+    """Return the networks of a recipe, trained once a session."""
+    return tuple(_swing(recipe, seed) for seed in range(seeds))
+
+
 class Given:
     """An estimator with the attributes that a test gives it."""
 
@@ -203,6 +243,11 @@ def _surrogate_view():
 @pytest.fixture(name="physics_view", scope="session")
 def _physics_view():
     return physics_view
+
+
+@pytest.fixture(name="swings", scope="session")
+def _swings():
+    return swings
 
 
 @pytest.fixture(name="judge", scope="session")

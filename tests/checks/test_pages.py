@@ -8,10 +8,11 @@ import pytest
 
 from assay.anomaly.checks import CHECKS as ANOMALY
 from assay.compress.checks import CHECKS as COMPRESS
+from assay.physics.checks import CHECKS as PHYSICS
 from assay.surrogate.checks import CHECKS as SURROGATE
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "checks"
-ALL = (*ANOMALY, *COMPRESS, *SURROGATE)
+ALL = (*ANOMALY, *COMPRESS, *SURROGATE, *PHYSICS)
 HEADINGS = (
     "How it is detected",
     "Why it matters",

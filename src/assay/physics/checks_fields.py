@@ -96,7 +96,7 @@ class SpectralBias:
 
     least: float = 0.5
     slow: float = 0.9
-    there: float = 0.003
+    there: float = 0.005
 
     def __call__(self, view):
         """Compare the spectra along each variable, below and above the reference's median."""
