@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, curve_fit
 
+import assay.physics.misfit as misfit_module
 from assay.errors import StudyError
 from assay.physics.conditions import Initial, Measured, Unknown, UnknownField
 from assay.physics.gallery_inverse import lorenz_inverse, oscillator_inverse
@@ -189,6 +190,22 @@ def test_a_product_of_two_unknowns_is_not_identifiable(sigma):
     assert not profile.identifiable
     assert profile.interval == pytest.approx((0.1, 10.0), rel=0.15)
     assert "not identifiable" in profile.sentence
+
+
+def test_a_solver_that_fails_beside_the_estimate_is_said(monkeypatch):
+    whole = misfit_module.solve_classical
+
+    def broken(problem, values, **options):
+        if values["k"] > 1.0:
+            raise StudyError("It runs away.")
+        return whole(problem, values, **options)
+
+    monkeypatch.setattr(misfit_module, "solve_classical", broken)
+    fit = LeastSquaresFit().fit(decay(readings=noisy(1.3, 0.02), sigma=0.02))
+    assert fit.parameters_["k"] == pytest.approx(1.0, abs=0.01)
+    assert fit.blocked_
+    assert fit.standard_errors_["k"] == np.inf
+    assert "fails beside" in fit.status_
 
 
 def test_what_makes_no_sense_is_refused():

@@ -48,6 +48,8 @@ class LeastSquaresFit(BaseEstimator):
         Parameters of other minima that explain the readings as well (chi-square within 3.84).
     edge_ : tuple of str
         Unknowns that ended on the edge of their range.
+    blocked_ : bool
+        Whether the solver fails next to the estimate, so that no standard error is known.
     misfit_ : float [-]
         Sum of squares over the degrees of freedom; about 1 where model and noise are right.
     residuals_ : array of shape (n_readings,) [-]
@@ -157,7 +159,7 @@ class LeastSquaresFit(BaseEstimator):
             far = [s for s in starts if all(np.abs(s - e).max() > APART for e, _ in ends)]
             chosen = (far or starts)[0] if len(ends) == TRIED - 1 else starts[0]
             starts = [s for s in starts if s is not chosen]
-            ends.append(misfit.descend(chosen, evaluations=15))
+            ends.append(misfit.descend(chosen, evaluations=15, tolerance=1e-3))
         return sorted(ends, key=lambda end: end[1])
 
     def _starts(self, misfit):
@@ -194,7 +196,10 @@ class LeastSquaresFit(BaseEstimator):
         chi2 = float(self.residuals_ @ self.residuals_)
         self.misfit_ = chi2 / max(n - k, 1)
         self.variance_ = 1.0 if misfit.known_noise else max(self.misfit_, 1e-300)
+        failures = misfit.failures
         jac = misfit.jacobian(best)
+        self.blocked_ = misfit.failures > failures
+        jac = np.zeros_like(jac) if self.blocked_ else jac  # then nothing is known of the errors
         # The weak precision keeps a direction that no reading sees from looking certain.
         normal = jac.T @ jac / self.variance_ + np.eye(k) * WEAK**2
         self.covariance_ = np.linalg.inv(normal)
@@ -237,6 +242,8 @@ class LeastSquaresFit(BaseEstimator):
         told = f"{found}; misfit {self.misfit_:.2f} a degree of freedom"
         if not self.misfit_function_.known_noise:
             told = f"{found}; the noise was estimated from the misfit"
+        if self.blocked_:
+            told += "; the classical solver fails beside the estimate: no error is known"
         if self.edge_:
             told += f"; {', '.join(self.edge_)} on the edge of the range"
         if self.rivals_:

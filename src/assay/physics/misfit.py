@@ -33,8 +33,8 @@ class Misfit:
     known_noise : bool
         Whether every reading has its standard deviation. One that is not given is taken as 1 % of
         the root mean square of the readings; then only ratios of chi-square mean something.
-    solves : int
-        So far.
+    solves, failures : int
+        So far: classical solutions, and those among them that failed or could not be trusted.
 
     Raises
     ------
@@ -53,6 +53,7 @@ class Misfit:
         _require(problem)
         self.problem, self.tolerance, self.seconds = problem, tolerance, seconds
         self.names, self.solves = tuple(problem.unknown), 0
+        self.failures = 0
         readings = problem.readings
         self.known_noise = all(r.sigma is not None for r in readings)
         self.y = np.concatenate([r.values for r in readings])
@@ -106,8 +107,9 @@ class Misfit:
         try:
             solution = self.solve(shares)
         except AssayError:
-            return np.full(len(self.y), WALL)
-        if not solution.error < 0.1:  # one level only, or none that can be trusted
+            solution = None
+        if solution is None or not solution.error < 0.1:  # one level only, or levels apart
+            self.failures += 1
             return np.full(len(self.y), WALL)
         return (self.model(solution) - self.y) / self.sigma
 
