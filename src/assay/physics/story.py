@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from assay.physics.drawn import arrays_of
+from assay.physics.found import found_tables
 from assay.physics.problem import Problem
 from assay.physics.wording import counted, duration, times
 from assay.result import Column, DataSummary, ExtraTable, MetricInfo
@@ -81,6 +82,7 @@ def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain:
             f"{test.error:.1e}; smaller errors cannot be told apart."
         )
     tables = [_speed_table(candidate, solver)] if solver.levels else []
+    tables += found_tables(problem, candidate, solver)
     scales = getattr(first.trained.estimator, "scales_", None)
     if scales is not None:
         tables.append(_scales_table(scales))
