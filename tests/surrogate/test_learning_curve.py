@@ -1,12 +1,17 @@
 """Learning curves, and how many runs they say it takes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
 from assay.errors import DataError, StudyError
 from assay.surrogate import LearningCurve, runs_needed
+from assay.surrogate.curves import curve_of_method
+from assay.surrogate.inputs import Reading, read_runs
 from assay.surrogate.learning_curve import learning_curve
+from assay.surrogate.scoring import Yard
 
 SIZES = np.array([100, 200, 400])
 
@@ -41,7 +46,27 @@ def test_estimate_of_a_clean_power_law(exponent):
 def test_a_flat_curve_is_told():
     found = runs_needed(curve(0.0, repeats=3, noise=0.02), 0.5)
     assert np.isinf(found.high)
-    assert "no number of runs is likely to do" in found.sentence
+    assert "not in reach as the curve runs" in found.sentence
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_a_method_that_is_no_better_than_the_mean_has_no_forecast(learns):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (60, 1))
+    Y = X + rng.normal(0.0, 0.3, X.shape) if learns else rng.normal(0.0, 1.0, X.shape)
+    parts = [_runs(X[part], Y[part]) for part in (slice(40), slice(40, 60))]
+    model = LinearRegression().fit(parts[0].X, parts[0].Y)
+    errors = model.predict(parts[1].X) - parts[1].Y
+    scored = SimpleNamespace(validation_errors=errors, trained=SimpleNamespace(fit_s=0.0))
+    yard = Yard.of(parts[0], None, common=False)
+    found = curve_of_method(scored, LinearRegression, *parts, yard, seed=0)
+    assert ("cannot be said" in found.needed.sentence) == (not learns)
+    assert np.isnan(found.needed.estimate) == (not learns)
+    assert np.isinf(found.needed.high) or learns
+
+
+def _runs(X, Y):
+    return read_runs(X, Y, Reading())
 
 
 def test_far_targets_are_not_known():

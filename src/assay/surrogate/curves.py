@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.surrogate.learning_curve import LearningCurve, RunsNeeded, learning_curve, runs_needed
+from assay.surrogate.learning_curve import (
+    LearningCurve,
+    RunsNeeded,
+    learning_curve,
+    nothing_learned,
+    runs_needed,
+)
 
 if TYPE_CHECKING:
     from assay.surrogate.inputs import Runs
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
 FEWEST_FIT = 20  # a quarter of fewer runs teaches nothing
 # Random halves of few runs differ from each other, and a small fit costs little.
 FEW, REPEATS = 200, 2
+LITTLE = 0.9  # of the error of the mean: above it nothing has been learned that a curve could show
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,4 +74,7 @@ def curve_of_method(
     )  # fmt: skip
     shown = LearningCurve(found.sizes, found.rms * yard.factor)
     target = yard.factor if yard.sigma is not None else 0.5 * now * yard.factor
+    mean = yard.shown(yard.losses(validation.Y - fit.Y.mean(axis=0)))
+    if now * yard.factor > max(LITTLE * mean, target):
+        return Curve(shown, target, nothing_learned(shown, mean))
     return Curve(shown, target, runs_needed(shown, target))

@@ -81,7 +81,7 @@ def caption_learning(result):
     return (
         "What more runs of the model buy: error on the validation runs after learning from a part "
         f"of the fit runs. A diamond with its 95 % interval marks the runs that reach {target}; "
-        "without one, that is out of reach or beyond ten times the runs."
+        "without one, that is out of reach, beyond ten times the runs, or not to be said."
     )
 
 

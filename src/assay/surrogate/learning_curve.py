@@ -50,7 +50,8 @@ class RunsNeeded:
     Attributes
     ----------
     estimate : float
-        Runs; infinite if no number of runs is likely to do.
+        Runs; infinite if, as the curve runs, no number of them is likely to do. nan where nothing
+        has been learned yet.
     low, high : float
         Between them with a probability of 95 %.
     sentence : str
@@ -190,6 +191,32 @@ def runs_needed(curve: LearningCurve, target: float) -> RunsNeeded:
     )
 
 
+def nothing_learned(curve: LearningCurve, mean_rms: float) -> RunsNeeded:
+    """Return what a curve says whose end is no better than predicting the mean: nothing.
+
+    Before a method has learned anything its curve is flat, and may fall steeply later.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+    mean_rms : float [unit of the curve]
+        Error of the mean.
+
+    Examples
+    --------
+    >>> curve = LearningCurve(np.array([10, 20, 40]), np.array([[1.3], [1.2], [1.2]]))
+    >>> nothing_learned(curve, 1.1).high
+    inf
+    """
+    most = float(curve.sizes[-1])
+    return RunsNeeded(
+        math.nan, most, math.inf,
+        f"How many are needed cannot be said: with {int(most)} runs this method errs by "
+        f"{curve.mean[-1]:.3g}, and the mean of the outputs by {mean_rms:.3g}. A curve that has "
+        "not begun to fall says nothing about more runs.",
+    )  # fmt: skip
+
+
 def _checked_sizes(sizes, n):
     if sizes is None:
         sizes = sorted({max(size, FEWEST_RUNS) for size in (n // 4, n // 2)} | {n})
@@ -270,10 +297,7 @@ def _sentence(n, now, target, runs, at_far):
         return f"{start} is reached with the {n} runs there are ({now:.3g}){tail}."
     ten = f"ten times the runs would bring {at_far:.3g}"
     if math.isinf(estimate) or at_far > 0.8 * now:
-        return (
-            f"{start} is not in reach: no number of runs is likely to do, the curve flattens "
-            f"(now {now:.3g}, {ten})."
-        )
+        return f"{start} is not in reach as the curve runs, for it flattens (now {now:.3g}, {ten})."
     if estimate > far:
         return (
             f"{start} takes more than ten times the {n} runs there are; how many is not known "
