@@ -16,7 +16,7 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -200,6 +200,13 @@ def check_setting(seed: Any, seeds: Any, margin: Any) -> None:
 
 def as_names(names: Any) -> tuple[str, ...]:
     """Return names of columns as a tuple; one name alone is one column, not its letters."""
+    if names is None:
+        return ()
+    if not isinstance(names, str | Iterable):
+        raise StudyError(
+            f"Columns are given by their names, got {names!r}.",
+            hint="Pass one name, or a list of names: 'y', or ['u', 'v'].",
+        )
     return (names,) if isinstance(names, str) else tuple(names)
 
 

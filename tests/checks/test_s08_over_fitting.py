@@ -119,3 +119,8 @@ def test_not_applicable(surrogate_view, Given, problem_parts):
     parts = problem_parts(ISHIGAMI, 0, (40, 20, 20))
     with pytest.raises(NotApplicable, match="not there"):
         CHECK(surrogate_view(*parts, [Given()], fit_predictions=None))
+
+
+def test_no_error_at_all_has_a_ratio_all_the_same():
+    assert rms_ratio(np.zeros(3), np.zeros(4)) == (1.0, 1.0, 1.0)
+    assert rms_ratio(np.full(3, 1e-310), np.zeros(4))[0] == 1.0

@@ -244,6 +244,7 @@ BROKEN = (
     ),
     Broken("column number", text(rows()), "no column 7", {"drop": 7}),
     Broken("rows out of range", text(rows()), "`rows` must be", {"rows": [400]}),
+    Broken("names alone", text("a,b,c\n"), "column names but no rows of data"),
     Broken("no rows chosen", text(rows()), "no rows of data", {"rows": 0}),
     # Roles
     Broken("unknown label", text(rows()), "no column 'state'", _KEY),

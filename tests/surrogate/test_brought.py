@@ -157,3 +157,28 @@ def test_predictions_with_holes_are_refused(tmp_path):
         bring(holed).make(0)
     with pytest.raises(DataError, match="does not exist"):
         bring(tmp_path / "absent.csv").make(0)
+
+
+def test_what_foreign_code_says_stays_on_one_line():
+    def broken(X):
+        raise RuntimeError("first\x1b[31m\nsecond")
+
+    with pytest.raises(StudyError) as caught:
+        bring(broken).make(0).fit(X, Y).predict(X)
+    assert str(caught.value).isprintable()
+    assert "RuntimeError: first\\x1b[31m second." in str(caught.value)
+
+
+def test_predictions_beyond_all_squares_are_refused_with_their_row():
+    values = Y.copy()
+    values[7, 1] = -1e200
+    with pytest.raises(StudyError, match=r"-1e\+200 in row 7"):
+        bring(lambda X: values).make(0).fit(X, Y).predict(X)
+
+
+@pytest.mark.parametrize("wrong", [np.ones((29, 3)), np.ones((30, 2)), "absent.csv"])
+def test_predictions_that_do_not_fit_are_refused_before_the_study_runs(wrong):
+    from assay.surrogate.study import SurrogateStudy
+
+    with pytest.raises((StudyError, DataError)):
+        SurrogateStudy(X, Y, test=(X, Y), candidate=wrong)

@@ -369,3 +369,36 @@ def test_given_test_runs_are_left_alone():
     made = split_runs(runs, test, 0)
     assert made.test is test
     assert (made.fit.n_runs, made.validation.n_runs) == (40, 10)
+
+
+def test_numbers_that_cannot_be_squared_are_refused_with_their_place():
+    huge = table()
+    huge["y"][4] = 1e200
+    with pytest.raises(DataError, match=r"row 5: the output 'y' is 1e\+200"):
+        read_runs(huge, reading=Reading(outputs=("y",)))
+    huge = table()
+    huge["a [m]"][0] = -1e300
+    with pytest.raises(DataError, match="row 1: the input 'a'"):
+        read_runs(huge, reading=Reading(outputs=("y",)))
+    like = read_runs(table(), reading=Reading(outputs=("y",)))
+    with pytest.raises(DataError, match="row 1: the input 'a'"):
+        read_runs(huge, like=like)
+
+
+def test_one_run_is_too_few_and_not_too_constant():
+    one = read_runs(table(1), reading=Reading(outputs=("y",)))
+    with pytest.raises(StudyError, match="at least 20 complete runs, got 1"):
+        split_runs(one, None, 0)
+
+
+def test_a_single_test_run_is_said_to_be_one():
+    runs = read_runs(table(), reading=Reading(outputs=("y",)))
+    with pytest.raises(StudyError, match="at least 2 complete test runs are needed, got 1"):
+        split_runs(runs, runs.take([3]), 0)
+
+
+def test_an_empty_array_is_refused():
+    with pytest.raises(DataError, match=r"shape \(0, 3\)"):
+        read_runs(np.zeros((0, 3)), np.zeros(0))
+    with pytest.raises(DataError, match=r"shape \(4, 0\)"):
+        read_runs(np.zeros((4, 0)), np.zeros(4))

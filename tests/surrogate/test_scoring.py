@@ -88,6 +88,12 @@ def test_outputs_that_never_vary_are_refused():
         Yard.of(runs(np.ones((10, 2))), None, common=False)
 
 
+def test_a_sigma_that_no_error_can_be_divided_by_is_refused():
+    known = runs([[0.0], [2.0], [4.0]])
+    with pytest.raises(StudyError, match="`sigma` of 'y0' is 1e-300"):
+        Yard.of(known, np.array([1e-300]), common=False)
+
+
 def test_one_constant_output_is_not_divided_by_zero():
     Y = np.c_[np.arange(10.0), np.full(10, 3.0)]
     yard = Yard.of(runs(Y), None, common=False)

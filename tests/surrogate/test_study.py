@@ -228,3 +228,11 @@ def test_a_gaussian_process_of_many_runs_is_kept_affordable():
     kept = thinned(PCAOutputs(GaussianProcess()), 20_000, 0)
     assert len(np.unique(kept)) == 8_000
     assert thinned(MLPSurrogate(), 20_000, 0) is None
+
+
+def test_columns_are_given_by_names(X):
+    table = {"a": X[:, 0], "b": X[:, 1], "y": simulator(X)[:, 0]}
+    with pytest.raises(StudyError, match="by their names, got 3"):
+        SurrogateStudy(table, outputs=3)
+    with pytest.raises(StudyError, match="None is named"):
+        SurrogateStudy(table, outputs=None)

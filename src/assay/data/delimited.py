@@ -53,6 +53,11 @@ def _open(content, dialect: Dialect, shown, notes):
     reader = _Reader(content, dialect, width, shown)
     try:
         n_rows = reader.load()
+    except DataError:
+        reader.close()
+        if any(True for _ in reader._records()):
+            raise
+        n_rows = 0  # a header alone is not even opened by polars
     except BaseException:
         reader.close()
         raise

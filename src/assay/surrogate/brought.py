@@ -13,6 +13,7 @@ from assay.data.chars import printable
 from assay.errors import DataError, StudyError, did_you_mean
 from assay.estimators import configured
 from assay.study import Method
+from assay.surrogate.runs import LARGEST, Runs
 from assay.surrogate.sources import open_runs
 
 NAMES = ("mlp", "resnet", "neural_ode")
@@ -101,6 +102,31 @@ def require_known(candidate: Any) -> None:
         )
 
 
+def require_fitting(candidate: Any, test: Runs) -> None:
+    """Refuse predictions that cannot be those of the test runs, before anything is fitted.
+
+    Parameters
+    ----------
+    candidate : str, estimator, function, array, table or path
+        As `bring` takes it; what is no finished predictions passes.
+    test : Runs
+        The test runs that were given.
+
+    Raises
+    ------
+    StudyError, DataError
+        If the predictions cannot be read, lack values, or have another shape than the outputs.
+
+    Examples
+    --------
+    >>> test = Runs(np.zeros((3, 1)), np.ones((3, 1)), ("a",), ("y",))
+    >>> require_fitting(np.ones(3), test)
+    """
+    if candidate is not None and is_predictions(candidate):
+        require_known(candidate)
+        BroughtPredictions(candidate).fit(test.X, test.Y).predict(test.X)
+
+
 def _name_of(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__).strip("<>")
 
@@ -118,7 +144,8 @@ def _own(array: np.ndarray) -> np.ndarray:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).rstrip('. ')}"
+    said = printable(error).rstrip(". ")  # foreign words: several lines, or codes of a terminal
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _outputs(values: Any, n: int, m: int | None, who: str) -> np.ndarray:
@@ -133,7 +160,15 @@ def _outputs(values: Any, n: int, m: int | None, who: str) -> np.ndarray:
             f"{who} must give outputs of shape {wanted}, got {given}.",
             hint="Give one row a run, in the order of the runs, with one column an output.",
         )
-    return as_matrix(values, name=f"outputs of {who}")
+    values = as_matrix(values, name=f"outputs of {who}")
+    if values.size and np.abs(values).max() > LARGEST:
+        row = int(np.argmax(np.abs(values).max(axis=1)))
+        raise StudyError(
+            f"{who} gave {values[row, np.argmax(np.abs(values[row]))]:.3g} in row {row}, a number "
+            f"beyond {LARGEST:g}, whose square cannot be computed with.",
+            hint="Look for a division by almost zero, or for a fit that ran away.",
+        )
+    return values
 
 
 class BroughtObject:

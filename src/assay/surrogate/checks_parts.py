@@ -124,11 +124,11 @@ def rms_ratio(above: np.ndarray, below: np.ndarray) -> tuple[float, float, float
     if min(len(above), len(below)) < 2:
         return ratio, 0.0, math.inf
     parts = [
-        float(np.var(side, ddof=1)) / len(side) / mean**2
+        float(np.var(side, ddof=1)) / len(side) / mean / mean  # its square may be zero
         for side, mean in zip((above, below), means, strict=True)
     ]
     total = sum(parts)
-    if not total > 0.0:
+    if not total**2 > 0.0:  # its square is divided by, and may be zero before it is
         return ratio, ratio, ratio
     each = [part**2 / (len(side) - 1) for part, side in zip(parts, (above, below), strict=True)]
     half = 0.5 * stats.t.ppf(0.975, total**2 / sum(each)) * math.sqrt(total)

@@ -11,6 +11,7 @@ from assay.errors import DataError, StudyError
 from assay.fingerprint import row_hashes
 from assay.splits import group_holdout, holdout
 from assay.surrogate.joining import from_one, from_two
+from assay.surrogate.runs import LARGEST
 from assay.surrogate.runs import Reading as Reading
 from assay.surrogate.runs import Runs as Runs
 from assay.surrogate.sources import open_runs
@@ -80,6 +81,7 @@ def read_runs(
         runs = _read(source[0] if several else source, outputs_source, reading, like)
     if like is None and not reading.inputs:
         runs = _without_idle(runs)
+    _require_moderate(runs)
     return runs if like is not None else _varied(runs)
 
 
@@ -163,8 +165,10 @@ def _without_idle(runs: Runs) -> Runs:
 
 def _varied(runs: Runs) -> Runs:
     """Raise StudyError where there is nothing to learn: no input, or no output, ever changes."""
+    if runs.n_runs < 2:
+        return runs  # too few to tell: whoever splits them says so
     for values, names, what in ((runs.X, runs.inputs, "input"), (runs.Y, runs.outputs, "output")):
-        if runs.n_runs and (np.ptp(values, axis=0) == 0).all():
+        if (np.ptp(values, axis=0) == 0).all():
             raise StudyError(
                 f"'{runs.source}': no {what} ever changes ({listed(names)}).",
                 hint=f"Give runs in which the {what}s differ.",
@@ -172,11 +176,26 @@ def _varied(runs: Runs) -> Runs:
     return runs
 
 
-def require_runs(runs: Runs, fewest: int = _FEWEST_RUNS) -> None:
+def _require_moderate(runs: Runs) -> Runs:
+    """Raise DataError where a number is so large that its square cannot be computed with."""
+    both = ((runs.X, runs.inputs, "input"), (runs.Y, runs.outputs, "output"))
+    for values, names, what in both:
+        beyond = np.argwhere(np.abs(values) > LARGEST)
+        if len(beyond):
+            row, column = beyond[0]
+            raise DataError(
+                f"'{runs.source}', row {runs.row_numbers[row]}: the {what} '{names[column]}' is "
+                f"{values[row, column]:.3g}; numbers up to {LARGEST:g} can be computed with.",
+                hint="Look for wrong values in the column, or pass its logarithm.",
+            )
+    return runs
+
+
+def require_runs(runs: Runs) -> None:
     """Raise StudyError where there are too few runs for any study."""
-    if runs.n_runs < fewest:
+    if runs.n_runs < _FEWEST_RUNS:
         raise StudyError(
-            f"A surrogate study needs at least {fewest} complete runs, got {runs.n_runs}.",
+            f"A surrogate study needs at least {_FEWEST_RUNS} complete runs, got {runs.n_runs}.",
             hint="Run the simulator more often: ten runs an input are a usual start.",
         )
 
@@ -201,7 +220,12 @@ def split_runs(runs: Runs, test: Runs | None, seed: int) -> Split:
     require_runs(runs)
     same, how = _together(runs)
     if test is not None:
-        require_runs(test, _FEWEST_TEST)
+        if test.n_runs < _FEWEST_TEST:
+            raise StudyError(
+                f"'{test.source}': at least {_FEWEST_TEST} complete test runs are needed, got "
+                f"{test.n_runs}.",
+                hint="Give more test runs, or none: a quarter of the runs is sealed then.",
+            )
         fit, held = _part(same, runs.n_runs, _VALIDATION, seed)
         rule = f"{how}: 80 % to fit, 20 % to choose on; the test runs were given"
         return Split(runs.take(fit), runs.take(held), test, rule)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 _MANY_OUTPUTS = 12
+# Losses are squares, and means over squares of squares must still be finite.
+LARGEST = 1e70
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

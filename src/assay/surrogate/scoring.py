@@ -9,6 +9,7 @@ from scipy import stats
 from assay.errors import StudyError
 from assay.result import Contender, Cost, ExtraTable, MetricInfo
 from assay.study import Trained
+from assay.surrogate.runs import LARGEST
 from assay.units import codes
 
 if TYPE_CHECKING:
@@ -70,6 +71,13 @@ class Yard:
             together = float(np.sqrt(np.mean(runs.Y.var(axis=0))))
             spread = np.full(len(spread), together)
         scale = spread if sigma is None else np.asarray(sigma, float)
+        if (scale * LARGEST < spread).any():
+            k = int(np.argmax(spread / scale))
+            raise StudyError(
+                f"`sigma` of '{runs.outputs[k]}' is {scale[k]:.3g} and its spread over the runs is "
+                f"{spread[k]:.3g}: errors in units of sigma cannot be computed with.",
+                hint="Give sigma in the unit of the output, or leave it out.",
+            )
         same = bool(np.ptp(scale) <= 1e-12 * scale.max()) and len(set(runs.output_units)) == 1
         if same and (runs.n_outputs == 1 or common or sigma is not None):
             unit = runs.output_units[0] or _unknown_unit(runs)

@@ -98,6 +98,11 @@ def _from_array(source: Any, letter: str) -> Source:
             f"An array of runs must have rows, got the single value {source!r}.",
             hint="Pass one row a run: shape (n_runs, n_columns).",
         )
+    if not array.size:
+        raise DataError(
+            f"An array of runs must hold numbers, got one of shape {array.shape}.",
+            hint="Pass one row a run: shape (n_runs, n_columns).",
+        )
     array = array.reshape(len(array), -1)
     names = [letter] if array.shape[1] == 1 else [f"{letter}{k}" for k in range(array.shape[1])]
     return Source(from_array(array, "array", file=False, names=names))

@@ -6,7 +6,7 @@ from typing import Any
 from assay.errors import StudyError
 from assay.result import Result
 from assay.study import as_names, run_in
-from assay.surrogate.brought import is_predictions, require_known
+from assay.surrogate.brought import is_predictions, require_fitting, require_known
 from assay.surrogate.checks import CHECKS
 from assay.surrogate.inputs import Reading, Runs, read_runs
 from assay.surrogate.need import SurrogateNeed
@@ -80,6 +80,8 @@ class SurrogateStudy:
             )
         runs = read_runs(X, Y, reading)
         given = None if test is None else read_runs(test, None, reading, like=runs)
+        if given is not None:
+            require_fitting(candidate, given)
         self._need = SurrogateNeed(
             runs=runs,
             given=given,
