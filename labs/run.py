@@ -30,6 +30,9 @@ LABS = (
     ("004-section2", "autoencoders"),
     ("004-lab1-compress", "digits_compress"),
     ("004-lab1-anomaly", "digits_anomaly"),
+    ("004-lab4-forward", "physics_forward"),
+    ("004-lab4-inverse", "physics_inverse"),
+    ("004-ex12", "physics_heat"),
 )
 
 _BOUND = re.compile(r"\s*([A-Za-z0-9_ -]+?) in \[([^,\]]+), ([^,\]]+)\]\s*")
