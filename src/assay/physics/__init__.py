@@ -12,6 +12,9 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.physics.conditions import Periodic as Periodic
     from assay.physics.conditions import Unknown as Unknown
     from assay.physics.conditions import UnknownField as UnknownField
+    from assay.physics.inverse_baseline import LeastSquaresFit as LeastSquaresFit
+    from assay.physics.network_intervals import bootstrap_intervals as bootstrap_intervals
+    from assay.physics.network_intervals import laplace_intervals as laplace_intervals
     from assay.physics.pinn import PINN as PINN
     from assay.physics.problem import Problem as Problem
     from assay.physics.solution import Solution as Solution
@@ -20,6 +23,7 @@ _LAZY = {
     "Boundary": "conditions",
     "Face": "conditions",
     "Initial": "conditions",
+    "LeastSquaresFit": "inverse_baseline",
     "Measured": "conditions",
     "PINN": "pinn",
     "Periodic": "conditions",
@@ -27,6 +31,8 @@ _LAZY = {
     "Solution": "solution",
     "Unknown": "conditions",
     "UnknownField": "conditions",
+    "bootstrap_intervals": "network_intervals",
+    "laplace_intervals": "network_intervals",
     "solve_classical": "classical",
 }
 __all__ = sorted(_LAZY)

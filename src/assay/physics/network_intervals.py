@@ -53,6 +53,17 @@ def laplace_intervals(pinn: Any) -> dict[str, Interval]:
     ------
     StudyError
         If there are no unknowns or no readings, or the network was loaded (it has no data).
+
+    Examples
+    --------
+    >>> from assay.physics import PINN, Initial, Measured, Problem, Unknown
+    >>> t = np.linspace(0.1, 1.0, 10)
+    >>> decay = Problem(lambda d: d.u_t + d.k * d.u, {"t": (0.0, 1.0)},
+    ...     conditions=(Initial("u", 1.0),), parameters={"k": Unknown(0.1, 10.0)},
+    ...     readings=(Measured("u", {"t": t}, np.exp(-2.0 * t), 0.01),))
+    >>> found = laplace_intervals(PINN(hidden=(6,), points=20, steps=40).fit(decay))["k"]
+    >>> bool(found.low < 2.0 < found.high)
+    True
     """
     names = _names(pinn)
     square = pinn.normal_matrix()
