@@ -10,8 +10,8 @@ from assay.errors import StudyError
 from assay.physics.misfit import Misfit
 from assay.physics.profile import CHI2_95, Profile, profile_of
 
-# Points of a Latin hypercube at which the search may begin, besides the declared start: for ordinary
-# and for partial differential equations, whose solutions cost a thousand times as much.
+# Points of a Latin hypercube at which the search may begin, besides the declared start, for
+# ordinary and for partial differential equations: those cost a thousand times as much.
 STARTS = (8, 4)
 TRIED = 3  # of them are followed downhill: the two best, and one far from where those end
 SCREEN = 1e-3  # tolerance of the solver for choosing starts
@@ -148,8 +148,12 @@ class LeastSquaresFit(BaseEstimator):
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
         self._require_fit()
-        return {"tolerance": self.misfit_function_.tolerance, "starts": _n_starts(self.problem_) + 1,
-                "followed": TRIED, "solves": self.solves_}  # fmt: skip
+        return {
+            "tolerance": self.misfit_function_.tolerance,
+            "starts": _n_starts(self.problem_) + 1,
+            "followed": TRIED,
+            "solves": self.solves_,
+        }
 
     # --- pieces ------------------------------------------------------------------------------
 

@@ -188,10 +188,10 @@ def _intervals(pinn, names, raw, spread, factor):
         for name, centre, error in zip(names, raw, spread, strict=True):
             u = unknown[name]
             low, value, high = (
-                float(np.clip(found_value(u, np.float64(centre + s * factor * error)), *ends))
-                for s, ends in (
-                    (-1.0, (u.low, u.high)), (0.0, (-np.inf, np.inf)), (1.0, (u.low, u.high)),
-                )
-            )  # fmt: skip
+                float(found_value(u, np.float64(centre + side * factor * error)))
+                for side in (-1.0, 0.0, 1.0)
+            )
+            # Cut at the range, unless the network has left it.
+            low, high = max(low, min(u.low, value)), min(high, max(u.high, value))
             made[name] = Interval(value, low, high, float(error))
     return {name: made[name] for name in unknown}
