@@ -191,7 +191,7 @@ def _intervals(pinn, names, raw, spread, factor):
                 float(found_value(u, np.float64(centre + side * factor * error)))
                 for side in (-1.0, 0.0, 1.0)
             )
-            # Cut at the range, unless the network has left it.
-            low, high = max(low, min(u.low, value)), min(high, max(u.high, value))
+            if u.low <= value <= u.high:  # a network can leave the range: then nothing is cut
+                low, high = max(low, u.low), min(high, u.high)
             made[name] = Interval(value, low, high, float(error))
     return {name: made[name] for name in unknown}
