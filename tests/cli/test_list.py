@@ -10,7 +10,7 @@ from assay.cli.main import main
 def test_the_list_holds_every_entry_of_the_tuples(capsys):
     assert main(["list", "--json"]) == 0
     told = {need["need"]: need for need in json.loads(capsys.readouterr().out)}
-    assert set(told) == {"anomaly", "compress", "surrogate"}
+    assert set(told) == {"anomaly", "compress", "surrogate", "physics"}
     assert [name for name, _ in told["anomaly"]["baselines"]] == [b.name for b in BASELINES]
     assert [code for code, _ in told["anomaly"]["checks"]] == [c.code for c in CHECKS]
     for need in told.values():

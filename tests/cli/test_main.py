@@ -52,7 +52,7 @@ def test_every_command_has_a_help_of_its_own(name, capsys):
     assert "\\b" not in shown  # what keeps the lines of an example apart is not to be seen
 
 
-@pytest.mark.parametrize("name", ["anomaly", "compress", "surrogate", "run", "demo"])
+@pytest.mark.parametrize("name", ["anomaly", "compress", "surrogate", "physics", "run", "demo"])
 def test_every_study_takes_the_common_options(name, capsys):
     main([name, "--help"])
     shown = capsys.readouterr().out
@@ -120,6 +120,12 @@ def test_unknown_option_names_the_nearest(capsys):
         ["surrogate", "x.csv", "--outputs", "y", "--candidate", "mpl"],
         ["surrogate", "x.csv", "--outputs", "y", "--members", "0"],
         ["surrogate", "x.csv", "--outputs", "y", "--modes", "1.5"],
+        ["physics"],
+        ["physics", "f.py:p", "--hidden", "wide"],
+        ["physics", "f.py:p", "--hidden", "32,0"],
+        ["physics", "f.py:p", "--weights", "condition"],
+        ["physics", "f.py:p", "--precision", "float16"],
+        ["physics", "f.py:p", "--tolerance", "0"],
         ["run"],
         ["check", "model"],
     ],

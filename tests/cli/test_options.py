@@ -71,7 +71,7 @@ def study(monkeypatch):
         kept.told = told
         return kept.result
 
-    for need in ("anomaly", "compress", "surrogate"):
+    for need in ("anomaly", "compress", "surrogate", "physics"):
         module = types.ModuleType(f"assay.{need}.command")
         module.run = run
         monkeypatch.setitem(sys.modules, f"assay.{need}.command", module)
@@ -108,10 +108,27 @@ def test_what_is_typed_reaches_a_surrogate_study(study, tmp_path):
     assert (told["candidate"], told["modes"], told["members"]) == ("neural-ode", 0.99, 5)
 
 
+def test_what_is_typed_reaches_a_physics_study(study, tmp_path):
+    typed = ["physics", "f.py:p", "--hidden", "20,20", "--steps", "100,500", "--optimiser"]
+    typed += ["adam,lbfgs", "--weights", "condition=100,reading=2", "--conditions", "soft"]
+    assert main([*typed, "--out", str(tmp_path / "x"), "--quiet"]) == 0
+    told = study.told
+    assert (told["problem"], told["hidden"], told["steps"]) == ("f.py:p", [20, 20], [100, 500])
+    assert told["optimiser"] == ["adam", "lbfgs"]
+    assert told["weights"] == {"condition": 100.0, "reading": 2.0}
+    assert (told["conditions"], told["tolerance"], told["seconds"]) == ("soft", 1e-8, 60.0)
+    assert main(["physics", "f.py:p", "--steps", "9", "--out", str(tmp_path / "x"), "--quiet"]) == 0
+    assert (study.told["steps"], study.told["hidden"], study.told["optimiser"]) == (
+        9,
+        "auto",
+        "auto",
+    )
+
+
 @pytest.mark.parametrize(
     ("verdict", "code"), [("earned", 0), ("not_earned", 3), ("invalid", 4), ("undecided", 5)]
 )
-@pytest.mark.parametrize("need", ["anomaly", "compress", "surrogate"])
+@pytest.mark.parametrize("need", ["anomaly", "compress", "surrogate", "physics"])
 def test_the_verdict_is_the_exit_code(study, need, verdict, code, tmp_path):
     study.result = FakeResult(verdict)
     args = [need, "x.csv", "--quiet", "--out", str(tmp_path / "x")]

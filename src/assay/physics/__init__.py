@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from assay.physics.pinn import PINN as PINN
     from assay.physics.problem import Problem as Problem
     from assay.physics.solution import Solution as Solution
+    from assay.physics.study import PhysicsStudy as PhysicsStudy
 
 _LAZY = {
     "Boundary": "conditions",
@@ -27,6 +28,7 @@ _LAZY = {
     "Measured": "conditions",
     "PINN": "pinn",
     "Periodic": "conditions",
+    "PhysicsStudy": "study",
     "Problem": "problem",
     "Solution": "solution",
     "Unknown": "conditions",

@@ -95,6 +95,8 @@ def _run_file(path: Path) -> ModuleType:
         # Read by hand: `import` would leave a folder of byte code beside the user's file.
         exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     except SyntaxError as error:
+        if error.lineno is None:
+            raise StudyError(f"{path} is no Python: {error.msg}.", hint=_CURE) from error
         text = f": {error.text.strip()}" if error.text else ""
         raise StudyError(
             f"{error.filename}, line {error.lineno} is no Python: {error.msg}{text}.",
