@@ -7,7 +7,7 @@ from scipy.optimize import brentq, curve_fit
 import assay.physics.misfit as misfit_module
 from assay.errors import StudyError
 from assay.physics.conditions import Initial, Measured, Unknown, UnknownField
-from assay.physics.gallery_inverse import lorenz_inverse, oscillator_inverse
+from assay.physics.gallery_inverse import burgers_inverse, lorenz_inverse, oscillator_inverse
 from assay.physics.inverse_baseline import LeastSquaresFit
 from assay.physics.misfit import Misfit
 from assay.physics.problem import Problem
@@ -119,6 +119,17 @@ def test_lorenz_is_found_from_a_far_start():
         assert abs(fit.parameters_[name] - value) < 4 * fit.standard_errors_[name]
         assert fit.standard_errors_[name] < 0.02 * value
     assert fit.misfit_ == pytest.approx(1.0, abs=0.6)
+
+
+@pytest.mark.slow
+def test_burgers_is_found_from_two_thousand_readings():
+    fit = LeastSquaresFit().fit(burgers_inverse(0, noise=0.01))
+    truth = {"lambda1": 1.0, "lambda2": 0.01 / np.pi}
+    for name, value in truth.items():
+        assert abs(fit.parameters_[name] - value) < 4 * fit.standard_errors_[name]
+        assert fit.standard_errors_[name] < 0.01 * value
+    # 1,998 degrees of freedom: a standard deviation of 3 %.
+    assert fit.misfit_ == pytest.approx(1.0, abs=0.13)
 
 
 def test_misfit_at_other_values_is_the_closed_forms():
