@@ -1,6 +1,7 @@
 """P02: a reference that is no better than what it judges."""
 
 import dataclasses
+import types
 
 import pytest
 
@@ -47,3 +48,17 @@ def test_silent_where_it_is_far_better(physics_view, own, status):
 @pytest.mark.parametrize("off", [1e-15, 1e-12, 0.5])
 def test_silent_on_an_exact_solution(physics_view, off):
     assert judged(physics_view, off, 1e-15).outcome == "pass"
+
+
+@pytest.mark.parametrize("off", [0.02, 0.9])
+@pytest.mark.parametrize("settled", [1e-12, 1e-6])
+def test_fails_where_a_settled_solver_contradicts_the_exact_solution(physics_view, off, settled):
+    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    solver = types.SimpleNamespace(estimate_=settled)
+    found = CHECK(dataclasses.replace(view, solver=solver, solver_error=off))
+    assert found.outcome == "fail"
+    assert found.measured == off
+    assert "sign" in found.cause
+    for estimate, error in ((settled, 1e-3), (1e-3, off)):
+        solver = types.SimpleNamespace(estimate_=estimate)
+        assert CHECK(dataclasses.replace(view, solver=solver, solver_error=error)).outcome == "pass"

@@ -51,6 +51,10 @@ class ReferenceNotConverged:
     share : float [-]
         The reference's own error over the network's: above it the network's error cannot be told
         (two independent errors of which one is half as large change the larger by 12 %).
+    settled : float [-]
+        Two levels of the solver that agree so well have settled.
+    far : float [-]
+        Error of a settled solver against the exact solution above which one of them is wrong.
     """
 
     code: ClassVar[str] = "P02"
@@ -58,6 +62,8 @@ class ReferenceNotConverged:
     severity: ClassVar[str] = "fail"
 
     share: float = 0.5
+    settled: float = 1e-5
+    far: float = 1e-2
 
     def __call__(self, view):
         """Compare the error of the reference with that of the best run."""
@@ -65,6 +71,9 @@ class ReferenceNotConverged:
         ratio = own / max(smallest, own, 1e-300)
         told = {"measured": ratio, "threshold": self.share}
         if own <= ROUNDING:
+            doubt = self._contradicted(view)
+            if doubt is not None:
+                return doubt
             return finding(
                 self, "pass", f"The reference is known to {own:.1e}, to the rounding.",
                 measured=0.0, threshold=self.share,
@@ -85,6 +94,25 @@ class ReferenceNotConverged:
         return finding(
             self, "fail", f"{numbers}: that is the reference's own error.", **told,
             cause="The classical solver ran out of levels or time.", fix=more,
+        )  # fmt: skip
+
+    def _contradicted(self, view):
+        """Return a failure where a solver that has settled is far from the exact solution."""
+        settled = getattr(view.solver, "estimate_", np.inf)
+        if view.reference.solution is not None or not settled <= self.settled:
+            return None
+        off = float(view.solver_error)
+        if off <= self.far:
+            return None
+        return finding(
+            self, "fail",
+            f"The classical solver, whose two finest levels agree to {settled:.1e}, is off by "
+            f"{off:.2g} of the size of the solution that was declared as exact.",
+            measured=off, threshold=self.far,
+            cause="The exact solution does not solve the declared equation with its conditions: a "
+            "sign, a factor, a unit or a parameter differs between the two.",
+            fix=("Compare the equation, the conditions and `exact=` term by term.",
+                 "Leave `exact=` out: the classical solver is then the reference."),
         )  # fmt: skip
 
 
