@@ -127,7 +127,7 @@ def test_the_table_of_rows_for_a_threshold(rate):
     assert int(row[2].replace(",", "")) == rows_that_pin_the_rate(rate)
 
 
-@pytest.mark.parametrize("need", ["anomaly", "compress", "surrogate"])
+@pytest.mark.parametrize("need", ["anomaly", "compress", "surrogate", "physics"])
 def test_every_check_has_a_page(need):
     checks = importlib.import_module(f"assay.{need}.checks").CHECKS
     pages = {p.stem.upper() for p in (ROOT / "docs" / "checks").glob("*.md")}

@@ -52,9 +52,14 @@ def run(
         ``FILE.py:NAME`` or ``gallery:NAME``; the file is run.
     hidden : list of int or "auto"
         Widths of the hidden layers.
-    activation, body, conditions, weights, optimiser, steps, points, scaling, resample, windows,
-    precision, curriculum, harmonics, learning_rate, schedule, sampling, face_points, initialisation
+    activation, body, conditions, optimiser, scaling, precision : str
         Of `PINN`; several optimisers run one after another.
+    weights : dict or "balanced"
+    steps : int or list of int
+    points, resample, windows, harmonics, face_points : int
+    curriculum : dict of str to list of float
+    learning_rate : float
+    schedule, sampling, initialisation : str
     features, candidate : str
         What was on trial in Python: refused, because no file holds it.
     network_seconds : float [s]

@@ -70,6 +70,7 @@ def at_point(function: Callable, point, keys: Iterable[Key], fields: tuple[str, 
     Parameters
     ----------
     function : function of (n_variables,), returns (n_fields,)
+    point : array of shape (n_variables,)
     keys : iterable of Key
     fields : tuple of str
         The order of the fields in what the function returns.

@@ -17,7 +17,7 @@ def nodes(n: int) -> np.ndarray:
 
     Examples
     --------
-    >>> nodes(3).round(12).tolist()
+    >>> (nodes(3).round(12) + 0.0).tolist()
     [-1.0, 0.0, 1.0]
     """
     return -np.cos(np.pi * np.arange(n) / (n - 1))
@@ -37,7 +37,7 @@ def coefficients(values: np.ndarray, n_variables: int) -> np.ndarray:
     Examples
     --------
     >>> made = coefficients(grid(1)[:, 0] ** 2, 1)
-    >>> made[:3].round(12).tolist()  # x^2 = (T_0 + T_2) / 2
+    >>> (made[:3].round(12) + 0.0).tolist()  # x^2 = (T_0 + T_2) / 2
     [0.5, 0.0, 0.5]
     """
     shape = SIZES[n_variables]
