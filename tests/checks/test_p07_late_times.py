@@ -11,7 +11,7 @@ CHECK = LateTimes()
 
 
 @pytest.mark.parametrize("part", [0.1, 0.2, 0.5, 0.75])
-def test_warns_on_a_solution_that_dies_out(physics_view, part):
+def test_fails_on_a_solution_that_dies_out(physics_view, part):
     """Networks lose fast convection this way: right at first, then a constant."""
     rng = np.random.default_rng(int(100 * part))
 
@@ -19,17 +19,17 @@ def test_warns_on_a_solution_that_dies_out(physics_view, part):
         return truth * (points[:, :1] <= part) + 0.02 * rng.normal(size=truth.shape)
 
     found = CHECK(physics_view(convection(), fields=dying))
-    assert found.outcome == "warn"
+    assert found.outcome == "fail"
     assert found.measured == pytest.approx(1.0, abs=0.05)
 
 
-@pytest.mark.parametrize("drift", [0.3, 1.0, 3.0])
-def test_warns_on_a_wave_that_runs_ahead(physics_view, drift):
+@pytest.mark.parametrize(("drift", "outcome"), [(0.1, "warn"), (0.3, "warn"), (1.0, "fail")])
+def test_tells_a_wave_that_runs_ahead(physics_view, drift, outcome):
     def fast(_, points, truth):
         t, x = points.T
         return np.sin(x - (30.0 + drift) * t)[:, None]
 
-    assert CHECK(physics_view(convection(), fields=fast)).outcome == "warn"
+    assert CHECK(physics_view(convection(), fields=fast)).outcome == outcome
 
 
 @pytest.mark.parametrize("size", [0.0, 0.02, 0.5])

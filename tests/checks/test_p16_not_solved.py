@@ -1,6 +1,5 @@
 """P16: an answer that is simply wrong."""
 
-import numpy as np
 import pytest
 
 from assay.checks import run_checks
@@ -44,15 +43,16 @@ def test_fast_convection_in_single_precision_with_soft_conditions_fails_by_name(
     quick = [check for check in CHECKS if check.code not in ("P09", "P10")]
     found = {f.code: f for f in run_checks(quick, view)}
     assert found["P16"].outcome == "fail"
-    assert found["P07"].outcome == "warn"  # late times: the name of what went wrong
+    assert found["P07"].outcome == "fail"  # late times: the name of what went wrong
     assert found["P05"].outcome == "pass"
     assert "error" not in {f.outcome for f in found.values()}
 
 
 @pytest.mark.slow
-def test_fast_convection_with_the_exact_embedding_passes(physics_view):
-    network = PINN(hidden=(20, 20, 20), points=2000, steps=200).fit(convection())
-    quick = [check for check in CHECKS if check.code != "P11"]
-    found = run_checks(quick, physics_view(convection(), [network]))
+@pytest.mark.parametrize("seed", range(3))
+def test_fast_convection_with_the_exact_embedding_and_windows_passes(physics_view, seed):
+    network = PINN(hidden=(20, 20), points=500, steps=80, windows=6, random_state=seed)
+    view = physics_view(convection(), [network.fit(convection())])
+    assert view.errors[0] < 1e-3
+    found = run_checks(CHECKS, view)
     assert {f.code for f in found if f.outcome not in ("pass", "not_applicable")} == set()
-    assert np.isfinite(network.history_["loss"]).all()

@@ -12,22 +12,22 @@ from assay.train.descent import Stop
 ROWS = 2000
 STEPS, SECONDS = 300, 60.0
 POINTS = 20  # of the equation, which does not count here
-FLAT = 0.9  # the loss over a tenth of the steps: no more to be had
+FLAT = 0.9  # the loss over a fifth of the steps: no more to be had
 
 
 def loss_fall(history: dict[str, Any]) -> float:
-    """Return the loss in the last tenth of the steps over that in the tenth before (medians).
+    """Return the loss in the last fifth of the steps over that in the fifth before (medians).
 
     1 where there are too few steps to tell.
 
     Examples
     --------
     >>> round(loss_fall({"loss": 0.99 ** np.arange(1000)}), 3)
-    0.366
+    0.134
     """
     loss = np.asarray(history["loss"], np.float64)
-    tenth = max(1, len(loss) // 10)
-    before, last = loss[-2 * tenth : -tenth], loss[-tenth:]
+    fifth = max(1, len(loss) // 5)
+    before, last = loss[-2 * fifth : -fifth], loss[-fifth:]
     return float(np.median(last) / max(np.median(before), 1e-300)) if len(before) else 1.0
 
 

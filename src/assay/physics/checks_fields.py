@@ -34,14 +34,17 @@ class LateTimes:
         convection (beta = 30) behind a correct start have 5 and more.
     matters : float [-]
         Error of the last fifth, over the size of the whole field, below which nobody minds.
+    lost : float [-]
+        The same error, from which late times are not solved at all and the check fails.
     """
 
     code: ClassVar[str] = "P07"
     title: ClassVar[str] = "Late times unsettled"
-    severity: ClassVar[str] = "warn"
+    severity: ClassVar[str] = "fail"
 
     most: float = 3.0
     matters: float = 0.05
+    lost: float = 0.5
 
     def __call__(self, view):
         """Compare errors at the end and at the start of time, in the median over seeds."""
@@ -61,9 +64,10 @@ class LateTimes:
         numbers = f"{percent(early)} of the field's size early, {percent(late)} late"
         if late <= self.matters or ratio <= self.most:
             return finding(self, "pass", f"The error is {numbers}.", **told)
+        lost = late > self.lost
+        end = "late times are lost" if lost else "late times are not settled"
         return finding(
-            self, "warn", f"The error is {numbers}: late times are not settled.",
-            **told,
+            self, "fail" if lost else "warn", f"The error is {numbers}: {end}.", **told,
             cause="Information has to travel from the start; late points were satisfied with "
             "something else before it arrived.",
             fix=(

@@ -132,7 +132,7 @@ class TrainingNotFinished:
     Parameters
     ----------
     falling : float [-]
-        Loss in the last tenth of the steps over that in the tenth before (medians), below which it
+        Loss in the last fifth of the steps over that in the fifth before (medians), below which it
         was still falling.
     matters : float [-]
         Error below which nobody minds.
@@ -172,7 +172,7 @@ class TrainingNotFinished:
         return finding(
             self, "warn",
             f"In {open_ended} of {n} runs the loss was still falling at the end "
-            f"(to {percent(min(falls))} over the last tenth).",
+            f"(to {percent(min(falls))} over the last fifth).",
             **told,
             cause="Too few steps for this problem.",
             fix=("Give more steps (`steps=`) or time (`seconds=`).",
