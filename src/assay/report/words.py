@@ -196,8 +196,10 @@ def meaning(result: Result) -> str:
             "method is easier to run, to explain and to keep."
         )
     more = result.gain.more_data
+    # Of an equation there are no test rows: the interval is over seeds.
+    what = "many seeds" if result.need == "physics" else "much test data"
     wait = (
-        f" About {numbers.times(more).replace(' ×', '')} times as much test data would decide."
+        f" About {numbers.times(more).replace(' ×', '')} times as {what} would decide."
         if numbers.is_number(more) and more > 1
         else ""
     )
