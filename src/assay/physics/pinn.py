@@ -261,12 +261,7 @@ class PINN(BaseEstimator):
 
         The last columns are those of the unknown parameters, in the order of `parameters_`, as raw
         numbers: logarithms for ``scale="log"``. With readings its inverse is the covariance of all
-        numbers, where the noise is as declared (Laplace).
-
-        Raises
-        ------
-        StudyError
-            For a loaded model, which has no data.
+        numbers, where the noise is as declared (Laplace). A loaded model has no data: StudyError.
         """
         if getattr(self, "data_", None) is None:
             raise StudyError("A loaded model has no data to linearise.", hint="Fit it again.")

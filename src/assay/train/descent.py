@@ -158,6 +158,14 @@ def drive(
         The state is a dictionary with at least ``theta`` (flat), ``parts``, ``stop``, ``step``.
         It is called first and computes nothing.
     run : function (params, state, data, limits, last) -> (state, parts before each step)
+    params : pytree of arrays
+        Where to start.
+    data : RowData
+    limits : Limits
+    hyper : pytree of numbers
+        Of the method, traced.
+    progress : function (step, steps, loss), optional
+        Called after every chunk.
     state : dict, optional
         To go on from instead of `start`; `Limits.steps` counts its steps too.
     """
