@@ -164,7 +164,7 @@ def drive(
     limits : Limits
     hyper : pytree of numbers
         Of the method, traced.
-    progress : function (step, steps, loss), optional
+    progress : function (step, steps, loss, params), optional
         Called after every chunk.
     state : dict, optional
         To go on from instead of `start`; `Limits.steps` counts its steps too.
