@@ -128,3 +128,8 @@ def test_a_series_at_the_end_of_a_table_is_taken_for_the_outputs(rng):
     told = next(a for a in found if a.topic == "surrogate")
     assert told.command == "assay surrogate r.csv --outputs 'u_*'"
     assert "2 inputs" in told.sentence
+
+
+def test_a_declaration_is_sent_to_the_need_that_takes_it(capsys):
+    assert main(["advise", "oscillator.py"]) == 1
+    assert "assay physics oscillator.py:NAME" in capsys.readouterr().err

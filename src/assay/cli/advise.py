@@ -12,6 +12,7 @@ import click
 from assay.cli.options import names
 from assay.cli.shell import printable
 from assay.cli.streams import tell
+from assay.errors import StudyError
 
 # A share of normal rows goes to the threshold: the rest is what methods learn from.
 _HELD_OUT = 0.2
@@ -55,6 +56,11 @@ def command(
     """
     from assay.data import profile, read_table
 
+    if file.endswith(".py"):
+        raise StudyError(
+            f"{file} is a Python file; a table is needed.",
+            hint=f"Where it declares an equation, type: assay physics {shlex.quote(file)}:NAME",
+        )
     table = read_table(file, label=label, time=time, group=group, drop=drop)
     rows = table.X if table.labels is None else table.X[~table.labels]
     found = profile(rows if len(rows) else table.X)
