@@ -1,5 +1,6 @@
 """The words of the report: verdicts, outcomes, and text from outside made safe to show."""
 
+import math
 import re
 from typing import Any
 
@@ -147,8 +148,17 @@ def gain_digits(gain: Gain) -> int:
     return min(numbers.digits_after_point(100 * gain.estimate, ends), 2)
 
 
+_FACTOR_BELOW = -9.0  # a loss of more than ten times the baseline's
+
+
 def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
-    """Return the gain and its interval in per cent, at matching digits."""
+    """Return the gain and its interval in per cent, at matching digits.
+
+    A candidate that loses more than ten times as much is told as a factor: nobody reads
+    -434,396 per cent.
+    """
+    if gain.estimate < _FACTOR_BELOW and math.isfinite(gain.estimate):
+        return _factor_text(gain)
     digits = gain_digits(gain) if digits is None else digits
     estimate = numbers.percent(gain.estimate, digits, signed=True)
     low, high = (
@@ -160,6 +170,20 @@ def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
     if low:
         return estimate, f"{low} and up" if gain.high == float("inf") else ""
     return estimate, f"up to {high}" if high and gain.low == float("-inf") else ""
+
+
+def _factor_text(gain: Gain) -> tuple[str, str]:
+    """Return the candidate's loss as a multiple of the baseline's, and the interval of that."""
+
+    def times(value):
+        size = 1.0 - value
+        if size <= 0:
+            return "0 ×"
+        digits = 1 - math.floor(math.log10(size))  # two significant ones
+        return f"{round(size, digits):,.{max(0, digits)}f} ×"
+
+    low, high = times(gain.high), "" if math.isinf(gain.low) else times(gain.low)
+    return f"{times(gain.estimate)} the loss", f"{low} to {high}" if high else f"{low} and up"
 
 
 def meaning(result: Result) -> str:
