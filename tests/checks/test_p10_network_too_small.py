@@ -6,7 +6,6 @@ from assay.physics.checks import NetworkTooSmall
 from assay.physics.gallery import oscillator
 
 CHECK = NetworkTooSmall()
-SEEDS = [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -17,7 +16,8 @@ def test_warns_on_two_units(physics_view, swings, seed):
     assert found.measured > 0.2
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_silent_where_training_is_what_failed(physics_view, swings, seed):
     networks = swings("few points")[seed : seed + 1]
     view = physics_view(oscillator(), networks)

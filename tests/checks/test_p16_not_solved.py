@@ -51,7 +51,7 @@ def test_fast_convection_in_single_precision_with_soft_conditions_fails_by_name(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_fast_convection_with_the_exact_embedding_and_windows_passes(physics_view, seed):
-    network = PINN(hidden=(20, 20), points=500, steps=80, windows=6, random_state=seed)
+    network = PINN(hidden=(20, 20), points=300, steps=80, windows=10, random_state=seed)
     view = physics_view(convection(), [network.fit(convection())])
     assert view.errors[0] < 1e-3
     found = run_checks(CHECKS, view)
