@@ -1,5 +1,7 @@
 """S02: too few test runs to tell a tenth."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,13 @@ def test_without_a_gain_only_the_number_counts(surrogate_view, Given):
     assert CHECK(surrogate_view(*parts, [Given()])).outcome == "pass"
     parts[2] = (X[:19], X[:19, :1])
     assert CHECK(surrogate_view(*parts, [Given()])).outcome == "warn"
+
+
+def test_an_interval_without_an_end_names_no_number_of_runs(surrogate_view, Given):
+    X = ISHIGAMI.sample(60, 0)
+    gain = dataclasses.replace(paired_gain(X[:, 0] ** 2, X[:, 0] ** 2, against="it"), low=-np.inf)
+    gain = dataclasses.replace(gain, high=0.5)
+    found = CHECK(surrogate_view(*[(X, X[:, :1])] * 3, [Given()], gain=gain))
+    assert found.outcome == "warn"
+    assert found.measured is None
+    assert "several times as many test runs as these 60" in found.fix[0]

@@ -129,18 +129,21 @@ class FewTestRuns:
         if wide and math.isfinite(half):
             # The width falls with the root of the number of runs.
             needed = max(needed, n * (half / self.max_half_width) ** 2)
+        amount = f"about {math.ceil(needed):,} test runs"
+        if wide and not math.isfinite(half):  # no root law without a width
+            amount = f"several times as many test runs as these {n:,}: how many cannot be said"
         return finding(
             self,
             "warn",
             told + (" The study cannot tell a difference of a tenth." if wide else ""),
-            measured=n if few or not math.isfinite(half) else half,
-            threshold=self.least_runs if few or not math.isfinite(half) else self.max_half_width,
-            unit="runs" if few or not math.isfinite(half) else "-",
+            measured=n if few else half if math.isfinite(half) else None,
+            threshold=self.least_runs if few else self.max_half_width,
+            unit="runs" if few else "-",
             interval=None,
             cause="Too few runs were set aside for the test, or a few of them carry most of the "
             "error.",
             fix=(
-                f"Give about {math.ceil(needed):,} test runs (--test, from a design of their own).",
+                f"Give {amount} (--test, from a design of their own).",
                 "Or accept that methods this close cannot be told apart, and take the simpler one.",
             ),
         )
