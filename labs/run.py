@@ -32,6 +32,8 @@ LABS = (
     ("004-lab1-anomaly", "digits_anomaly"),
     ("004-lab4-forward", "physics_forward"),
     ("004-lab4-inverse", "physics_inverse"),
+    ("004-lab4-extensions", "physics_extensions"),
+    ("004-section9-physics", "physics_section9"),
     ("004-ex12", "physics_heat"),
 )
 

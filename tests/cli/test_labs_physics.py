@@ -18,7 +18,9 @@ def lab(name):
     return importlib.import_module(name)
 
 
-@pytest.mark.parametrize(("script", "part"), [("physics_forward", "known")])
+@pytest.mark.parametrize(
+    ("script", "part"), [("physics_forward", "known"), ("physics_section9", "the_equation")]
+)
 def test_what_needs_no_training_holds(run, script, part):
     facts = {fact.id: fact for fact in run.read_facts()}
     measured = getattr(lab(script), part)()
