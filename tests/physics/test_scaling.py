@@ -96,12 +96,21 @@ def test_rows_for_the_report():
     assert set(row) == {"equation", "term", "before", "after"}
 
 
-def test_an_equation_that_is_not_finite_is_refused():
+def test_an_equation_that_is_never_finite_is_refused():
     problem = Problem(
-        lambda d: d.u_x - jnp.sqrt(d.x), {"x": (-1.0, 1.0)}, conditions=(Boundary("u", "x"),)
+        lambda d: d.u_x - jnp.sqrt(d.x), {"x": (-2.0, -1.0)}, conditions=(Boundary("u", "x"),)
     )
     with pytest.raises(StudyError, match="not finite"):
         scales_of(problem)
+
+
+def test_a_root_of_the_field_is_measured_where_it_exists():
+    tank = Problem(
+        lambda d: d.h_t + 0.5 * jnp.sqrt(d.h), {"t": (0.0, 1.0)}, fields="h",
+        conditions=(Initial("h", 4.0),),
+    )  # fmt: skip
+    assert scales_of(tank).fields == {"h": 4.0}
+    assert scales_of(tank).residuals[0] == pytest.approx(8.0)  # h / half the box
 
 
 def test_an_unknown_scaling_is_named():

@@ -189,10 +189,15 @@ def row_data(setup: Setup, places: tuple, factors: np.ndarray | None = None) -> 
                 # Readings of all kinds count alike: one over the variance each.
                 weight = np.full(len(at), np.sqrt(trust / n_readings))
         items.append(item)
-        weights.append(weight)
+        weights.append(weight if factors is None else weight * np.sqrt(factors[i]))
     return RowData(
-        items=cast(tuple(items)), weights=cast(tuple(weights)), shared=cast(setup.shared)
+        items=cast(tuple(items)), weights=cast(tuple(weights)), shared=cast(bare(setup.shared))
     )
+
+
+def bare(shared: Shared) -> Shared:
+    """Return the shared numbers without tables, which only G needs: all windows look alike."""
+    return dataclasses.replace(shared, frame=dataclasses.replace(shared.frame, tables={}))
 
 
 def _size(setup, reading):

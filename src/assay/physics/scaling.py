@@ -152,11 +152,15 @@ def _slopes(problem, fields, half, rng, look):
     with jax.enable_x64(True):  # noqa: FBT003
         slope, source = look(values, places)
     slope, source = np.asarray(slope), np.asarray(source)
-    if not np.isfinite(slope).all() or not np.isfinite(source).all():
+    # A root of a field is undefined at half of the values tried: the others tell its size. Where
+    # the equation is undefined in the box itself, the fit names the place.
+    fine = np.isfinite(slope).all(axis=(1, 2)) & np.isfinite(source).all(axis=1)
+    if not fine.any():
         raise StudyError(
-            "The equation is not finite somewhere in the box at fields of ordinary size.",
+            "The equation is not finite anywhere in the box at fields of ordinary size.",
             hint="Look for a division by zero or a root of a negative number; move the box.",
         )
+    slope, source = slope[fine], source[fine]
     return np.sqrt(np.mean(slope**2, axis=0)), np.sqrt(np.mean(source**2, axis=0))
 
 
