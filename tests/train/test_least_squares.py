@@ -174,9 +174,11 @@ def test_it_says_why_it_stopped(limits, stop):
     assert found.stop.sentence.endswith(".")
 
 
-def test_a_loss_that_is_not_finite_at_the_start_is_said():
-    data = RowData(({"one": np.ones(1)},), (np.ones(1),))
-    found = least_squares((root,), np.array(-1.0).reshape(1), data)
+@pytest.mark.parametrize("one", [1.0, np.inf])
+def test_a_loss_that_is_not_finite_at_the_start_is_said(one):
+    data = RowData(({"one": np.full(1, one)},), (np.ones(1),))
+    start = np.array([-1.0]) if one == 1.0 else np.array([1.0])
+    found = least_squares((root,), start, data)
     assert found.stop is Stop.NONFINITE
 
 

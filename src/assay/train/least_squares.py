@@ -224,13 +224,13 @@ def _reason(new, delta, predicted, before, better, limits):
     eps = jnp.finfo(theta.dtype).eps
     short = jnp.linalg.norm(delta) <= limits["step"] * (jnp.linalg.norm(theta) + limits["step"])
     checks = (
+        (~jnp.isfinite(before) | ~jnp.all(jnp.isfinite(new["slope"])), Stop.NONFINITE),
         # The sum of squares is rounded to eps of itself: a smaller fall cannot be seen.
         (~better & (predicted <= 4 * eps * before), Stop.FLOOR),
         (~better & short, Stop.STEP),
         (~jnp.isfinite(new["lambda"]) | (new["grow"] > 2.0**40), Stop.STUCK),
         (jnp.max(jnp.abs(new["slope"])) <= limits["gradient"], Stop.GRADIENT),
         (jnp.sum(new["parts"]) <= limits["target"], Stop.TARGET),
-        (~jnp.isfinite(before) | ~jnp.all(jnp.isfinite(new["slope"])), Stop.NONFINITE),
     )
     stop = jnp.int32(Stop.RUNNING)
     for holds, reason in checks:
