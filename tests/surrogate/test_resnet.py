@@ -28,7 +28,7 @@ def test_depth_24_trains_where_a_plain_network_does_not():
     X, y = runs()
     settings = {
         "activation": "tanh", "initialisation": "lecun", "init_scale": 0.5, "batch": None,
-        "steps": 300, "optimiser": "sgd", "learning_rate": 0.1, "schedule": "constant",
+        "steps": 500, "optimiser": "sgd", "learning_rate": 0.1, "schedule": "constant",
     }  # fmt: skip
     plain = MLPSurrogate(hidden=(32,) * 24, **settings).fit(X, y)
     residual = ResNetSurrogate(width=32, depth=23, **settings).fit(X, y)

@@ -20,7 +20,7 @@ def root(params, shared, item):
 
 
 ONE = RowData(({"one": np.ones(1)},), (np.ones(1),))
-START = np.array([-1.2, 1.0, 0.3, 2.0, -0.5])
+START = np.array([0.5, 1.5, 0.3, 2.0, 0.5])  # far from the second minimum, at x = -1
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,9 @@ def test_finds_the_minimum_that_scipy_finds():
 
 def test_every_step_lowers_the_loss():
     found = lbfgs((valley,), START, ONE)
-    assert (np.diff(found.history["loss"]) < 0).all()
+    fall = np.diff(found.history["loss"])
+    assert (fall[:-1] < 0).all()
+    assert fall[-1] <= 0  # at the rounding of the loss a step may change nothing
     loss = lambda p: float(np.sum(np.asarray(valley(jnp.asarray(p), (), {"one": 1.0})) ** 2))
     assert found.history["loss"][0] == pytest.approx(loss(START))
     assert found.history["loss"][-1] == pytest.approx(loss(found.params))
