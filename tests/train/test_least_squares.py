@@ -160,7 +160,7 @@ def test_other_numbers_do_not_compile_again():
         (Limits(target=1.0), Stop.TARGET),
         (Limits(gradient=1e-3), Stop.GRADIENT),
         (Limits(seconds=0.0), Stop.SECONDS),
-        (Limits(patience=1, stall=0.999999), Stop.STALLED),
+        (Limits(patience=2, stall=0.999999, chunk=1), Stop.STALLED),
         (Limits(step=10.0), Stop.STEP),
     ],
 )
