@@ -95,7 +95,8 @@ def mask(plan: FieldPlan, frame: Frame, point):
         p, q = len(one.low), len(one.high)
         if one.saturating:
             pace = frame.pace[one.place]
-            product = product * jnp.tanh(s / pace) ** p
+            # 1 at the far end: in raw units, where the pace is long, it is (t / t_end)^p.
+            product = product * (jnp.tanh(s / pace) / jnp.tanh(1.0 / pace)) ** p
         else:
             # Its largest value, p^p q^q / (p + q)^(p + q), becomes 1.
             top = p**p * q**q / (p + q) ** (p + q)
