@@ -34,6 +34,16 @@ def test_fails_on_copies_that_were_rounded(surrogate_view, Given, problem_parts,
     assert run(surrogate_view, Given, (fit, held, (X, Y))).outcome == "fail"
 
 
+def test_fails_on_copies_whose_outputs_were_written_with_fewer_digits(
+    surrogate_view, Given, problem_parts
+):
+    fit, held, (X, Y) = problem_parts(BOREHOLE, 0, SIZES)
+    X, Y = np.vstack([X[:30], fit[0][:20]]), np.vstack([Y[:30], np.round(fit[1][:20], 2)])
+    found = run(surrogate_view, Given, (fit, held, (X, Y)))
+    assert found.outcome == "fail"
+    assert "with the same outputs" in found.sentence
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_warns_on_designs_that_were_run_again(surrogate_view, Given, problem_parts, seed):
     fit, held, (X, Y) = problem_parts(ISHIGAMI, seed, SIZES, noise=0.1)

@@ -21,6 +21,7 @@ from assay.surrogate.scoring import (
     share_interval,
     worst_runs,
 )
+from assay.verdict import paired_gain
 
 
 def runs(Y, units=(), **more):
@@ -143,6 +144,17 @@ def test_units_are_groups_or_repeated_designs():
     assert independent(repeated).tolist() == [0, 0, 1, 2]
     grouped = runs(Y, groups=np.array(["a", "a", "b", "b"]))
     assert independent(grouped).tolist() == ["a", "a", "b", "b"]
+
+
+def test_one_design_or_one_group_is_one_observation():
+    Y = np.arange(4.0)[:, None]
+    one = Runs(np.ones((4, 1)), Y, ("x",), ("y0",))
+    campaign = runs(Y, groups=np.array(["a"] * 4))
+    for only in (one, campaign):
+        units = independent(only)
+        assert len(np.unique(units)) == 1
+        losses = np.array([1.0, 1.1, 1.2, 1.3])
+        assert paired_gain(losses, losses + 1.0, units=units).low == -np.inf
 
 
 def test_the_largest_errors_are_found_with_their_place():

@@ -297,7 +297,7 @@ def _brought(candidate: Any) -> str | None:
 
 
 def _unit(test: Runs) -> str:
-    if test.groups is not None and len(np.unique(test.groups)) > 1:
+    if test.groups is not None:
         return "group"
     return "run" if independent(test) is None else "run of equal inputs"
 

@@ -266,12 +266,14 @@ def share_interval(percent: float, n: int, units: np.ndarray | None = None) -> t
 
 
 def independent(runs: "Runs") -> np.ndarray | None:
-    """Return what was drawn independently (n,): groups, or equal designs; None for each run."""
-    if runs.groups is not None and len(np.unique(runs.groups)) > 1:
+    """Return what was drawn independently (n,): groups, or equal designs; None for each run.
+
+    One group, or one design, is one observation however many runs it has.
+    """
+    if runs.groups is not None:
         return np.asarray(runs.groups)
     designs = np.unique(runs.X, axis=0, return_inverse=True)[1].ravel()
-    repeated = 1 < len(np.unique(designs)) < len(designs)
-    return designs if repeated else None
+    return designs if len(np.unique(designs)) < len(designs) else None
 
 
 def by_output(ours: Scored, best: Scored, runs: "Runs", yard: Yard) -> ExtraTable | None:
