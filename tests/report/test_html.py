@@ -267,12 +267,12 @@ def test_an_end_at_infinity_is_cut_and_said():
     bar = graphics.bar(g, graphics.axis([g]))
     assert (bar.left, bar.cut_low, bar.cut_high) == (0, True, False)
     assert bar.holds_zero
-    assert words.gain_text(g) == ("-128 %", "up to +100 %")
+    assert words.gain_text(g) == ("-128 %", "not bounded")
     assert words.gain_text(gain(0.5, 0.2, float("inf"))) == ("+50 %", "+20 % and up")
     assert words.gain_text(gain(-4343.0, -193999.0, -95.0)) == (
         "4,300 × the loss", "96 × to 190,000 ×"
     )  # fmt: skip
-    assert words.gain_text(gain(-11.0, float("-inf"), 1.0)) == ("12 × the loss", "0 × and up")
+    assert words.gain_text(gain(-11.0, float("-inf"), 1.0)) == ("12 × the loss", "not bounded")
 
 
 def test_a_gain_without_width_is_drawn():

@@ -81,6 +81,7 @@ def render(result: Result, drawn: list[Rendered] | None = None, *, in_folder: bo
     )
     environment.filters |= {
         "clean": lambda text, limit=None: _unbroken(words.clean(text, limit)),
+        "coded": _coded,
         "line": lambda text, limit=160: _unbroken(words.one_line(text, limit)),
         "sentence": lambda text, limit=None: _unbroken(words.as_sentence(text, limit)),
         "capital": words.capital,
@@ -93,6 +94,14 @@ def render(result: Result, drawn: list[Rendered] | None = None, *, in_folder: bo
     drawn = figures.render(result) if drawn is None else drawn
     view = _view(result, drawn) | {"in_folder": in_folder}
     return template.render(r=result, css=css, longest=LONGEST_TEXT, **view)
+
+
+def _coded(text: str) -> Any:
+    """Return escaped text in which what stands between backticks is code."""
+    import markupsafe
+
+    escaped = str(markupsafe.escape(text))
+    return markupsafe.Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))
 
 
 def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:

@@ -148,6 +148,7 @@ def gain_digits(gain: Gain) -> int:
     return min(numbers.digits_after_point(100 * gain.estimate, ends), 2)
 
 
+_UNBOUNDED = "not bounded"  # a gain is never above 100 %: such an end says nothing
 _FACTOR_BELOW = -9.0  # a loss of more than ten times the baseline's
 
 
@@ -169,7 +170,9 @@ def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
         return estimate, f"{low} to {high}"
     if low:
         return estimate, f"{low} and up" if gain.high == float("inf") else ""
-    return estimate, f"up to {high}" if high and gain.low == float("-inf") else ""
+    if high and gain.low == float("-inf"):
+        return estimate, f"up to {high}" if gain.high < 1.0 else _UNBOUNDED
+    return estimate, ""
 
 
 def _factor_text(gain: Gain) -> tuple[str, str]:
@@ -182,6 +185,8 @@ def _factor_text(gain: Gain) -> tuple[str, str]:
         digits = 1 - math.floor(math.log10(size))  # two significant ones
         return f"{round(size, digits):,.{max(0, digits)}f} ×"
 
+    if math.isinf(gain.low) and gain.high >= 1.0:
+        return f"{times(gain.estimate)} the loss", _UNBOUNDED
     low, high = times(gain.high), "" if math.isinf(gain.low) else times(gain.low)
     return f"{times(gain.estimate)} the loss", f"{low} to {high}" if high else f"{low} and up"
 
@@ -224,10 +229,13 @@ def meaning(result: Result) -> str:
     what = "many seeds" if result.need == "physics" else "much test data"
     wait = (
         f" About {numbers.times(more).replace(' ×', '')} times as {what} would decide."
-        if numbers.is_number(more) and more > 1
+        # Without a lower end nothing is known of how the interval narrows.
+        if numbers.is_number(more) and more > 1 and numbers.is_number(result.gain.low)
         else ""
     )
+    then = "Until then" if wait else "As long as that is so,"
+    part = "study" if result.need == "physics" else "test part"
     return (
-        f"This test part cannot tell the candidate from {against}.{wait} "
-        f"Until then {against} is the safer choice."
+        f"This {part} cannot tell the candidate from {against}.{wait} "
+        f"{then} {against} is the safer choice."
     )
