@@ -1,5 +1,7 @@
 """Figures of a study from errors that are known."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,6 +16,7 @@ from assay.surrogate.scoring import (
     by_output,
     contender,
     independent,
+    label_of,
     mean_interval,
     metrics_of,
     mid_sentence,
@@ -168,6 +171,16 @@ def test_the_largest_errors_are_found_with_their_place():
     assert first[:6] == ("18", "t = 2 yr", 0.0, -9.0, -9.0, "no")
     assert second[:2] == ("5", "t = 0.5 yr")
     assert first[6] == f"x {test.X[17, 0]:.4g}"
+
+
+def test_an_output_whose_name_carries_the_number_keeps_its_name():
+    t = np.array([0.5, 1.0, 2.0, 4.0])
+    named = Runs(
+        np.zeros((5, 1)), np.zeros((5, 4)), ("x",), tuple(f"u_{at:g}" for at in t),
+        coordinate=t, coordinate_name="u",
+    )  # fmt: skip
+    assert label_of(named, 0) == "u_0.5"
+    assert label_of(dataclasses.replace(named, coordinate_name="t [s]"), 0) == "t = 0.5 s"
 
 
 def test_per_output_table(two_outputs):

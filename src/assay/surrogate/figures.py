@@ -33,8 +33,9 @@ def _shown(result):
     j = arrays["shown_output"]
     columns = (arrays[k][:, j] for k in ("true", "predicted", "predicted_best"))
     label, unit = str(arrays["output_name"][j]), arrays.get("coordinate_unit", "")
-    # Of a series the label is a place, and the unit stands apart.
-    axis = f"[{unit}]" if unit else ("" if arrays.get("coordinate") is None else "[output]")
+    # Of a series the label may be a place, and the unit stands apart.
+    place = " = " in label or label.startswith("at ")
+    axis = f"[{unit}]" if unit else ("output" if place else label)
     return *columns, label, axis
 
 
@@ -112,7 +113,7 @@ def caption_pairs(result):
     what = "error" if arrays["true"].shape[1] == 1 else "RMS error over the outputs"
     return (
         f"Each point is a test run, by its {what}; below the dashed line the candidate is better. "
-        f"It is for {share:.0%} of the runs."
+        f"It is for {100 * share:.0f} % of the runs."
     )
 
 

@@ -18,8 +18,9 @@ def best_of(result):
 
 
 def unit_of(result):
-    """Return the unit that errors are in."""
-    return result.arrays["unit"]
+    """Return the unit that errors are in, short enough for an axis."""
+    unit = result.arrays["unit"]
+    return "output's unit" if unit.startswith("unit of") else unit
 
 
 def has_rows(result):
@@ -43,7 +44,7 @@ def draw_learning(result, figure):
     axes = new_axes(
         figure,
         xlabel="runs learned from [-]",
-        ylabel=f"RMS error of validation runs [{unit_of(result)}]",
+        ylabel=f"RMS, validation runs [{unit_of(result)}]",
         xscale="log",
         yscale="log",
     )

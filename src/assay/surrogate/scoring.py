@@ -332,10 +332,18 @@ def _design(test: "Runs", i: int) -> str:
 
 def label_of(runs: "Runs", j: int) -> str:
     """Return the name of output `j` with its unit, or its place on the coordinate of a series."""
+    if named_by_number(runs, j):
+        return runs.outputs[j]
     if runs.coordinate is not None:
         return place_of(runs.coordinate_name, runs.coordinate[j])
     unit = runs.output_units[j]
     return f"{runs.outputs[j]} [{unit}]" if unit else runs.outputs[j]
+
+
+def named_by_number(runs: "Runs", j: int) -> bool:
+    """Return whether the coordinate of a series is only the number in its names (``u_0.5``)."""
+    stem = runs.coordinate_name
+    return bool(stem) and runs.outputs[j].startswith(tuple(stem + c for c in "_@=:[( "))
 
 
 def place_of(name: str, value: Any) -> str:

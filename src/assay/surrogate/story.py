@@ -24,6 +24,7 @@ from assay.surrogate.scoring import (
     label_of,
     metrics_of_need,
     mid_sentence,
+    named_by_number,
     worst_runs,
 )
 
@@ -95,7 +96,10 @@ def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
     yield from (bars_note(b) for b in told.bars.values())
     for name, curve in told.curves.items():
         if curve is not None:
-            yield f"More runs, {name} (RMS in {told.yard.unit}): {curve.needed.sentence}"
+            yield (
+                f"More runs, {name} (RMS error of the validation runs, {_in(told.yard)}): "
+                f"{curve.needed.sentence}"
+            )
     yield _pays(told, parts)
     if test.n_outputs > 1 and test.coordinate is None and np.ptp(told.yard.spread) == 0.0:
         yield (
@@ -119,7 +123,7 @@ def _most_runs(told: Told, gain: Gain | None) -> str:
     share = max(better, 1.0 - better)
     names = [mid_sentence(s.name) for s in (told.candidate, told.best)]
     near, far = names if better > 0.5 else names[::-1]
-    closer = f"the {near} is closer on {share:.0%} of the test runs"
+    closer = f"the {near} is closer on {100 * share:.0f} % of the test runs"
     if share > 0.6 and (ours.mean() < best.mean()) != (better > 0.5):
         return (
             f"Most runs and the mean disagree: {closer}, the {far} has the smaller mean squared "
@@ -142,9 +146,9 @@ def _where_to_use(told: Told):
         if len(within):
             said += f", elsewhere {_number(told.yard.shown(within))}"
         yield (
-            f"{out:,} of {len(losses):,} test runs lie outside the validity domain of the fit runs "
-            f"({said} {told.yard.unit}, {told.candidate.name}). Do not use predictions "
-            "there: predict(X, return_valid=True) says where that is."
+            f"{out:,} of {len(losses):,} test runs {'lies' if out == 1 else 'lie'} outside the "
+            f"validity domain of the fit runs ({said}, {_in(told.yard)}, {told.candidate.name}). "
+            "Do not use predictions there: predict(X, return_valid=True) says where that is."
         )
 
 
@@ -191,7 +195,10 @@ def _arrays(told: Told, test: "Runs") -> dict[str, Any]:
         "unit": yard.unit,
     }
     if test.coordinate is not None:
-        arrays |= {"coordinate": test.coordinate, "coordinate_name": test.coordinate_name}
+        where = test.coordinate_name
+        if named_by_number(test, 0):  # the name in front of the number is that of the output
+            where = f"number in the name, {test.outputs[0]} to {test.outputs[-1]}"
+        arrays |= {"coordinate": test.coordinate, "coordinate_name": where}
         arrays["coordinate_unit"] = test.output_units[0]
     if yard.sigma is not None and np.ptp(yard.sigma / yard.scale) == 0.0:
         arrays["sigma"] = yard.factor
@@ -244,8 +251,12 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
     best = next(b for b in told["baselines"] if b.name == gain.against)
 
     def at(who):
-        text = f"{_number(who.metrics['rms'])} {yard.unit}"
-        text += f" ({_number(who.metrics['relative_rms'])} % of the spread"
+        share = f"{_number(who.metrics['relative_rms'])} % of the spread"
+        if yard.unit == "spreads":
+            return f"{share} of the outputs"
+        unknown = yard.unit.startswith("unit of")
+        text = f"{_number(who.metrics['rms'])} "
+        text += f"({_in(yard)}, {share}" if unknown else f"{yard.unit} ({share}"
         if "within_sigma" in who.metrics:
             text += f", {who.metrics['within_sigma']:.0f} % of the test runs within sigma"
         return text + ")"
@@ -256,16 +267,23 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
         f"strongest classical method, is {at(best)}.",
         "not_earned": f"Use the {classic}: its RMS error is {at(best)}. That of the {network} is "
         f"{at(ours)}.",
-        "undecided": f"Too close to call with these test runs: the RMS error of the {network} is "
-        f"{at(ours)}, that of the {classic} {at(best)}.",
+        "undecided": f"Use the {classic} until more test runs decide: its RMS error is {at(best)}, "
+        f"that of the {network} is {at(ours)}.",
     }[word]
     if gain.estimate < -9.0:  # a percentage of five digits says less than a factor
         factor = f"{1.0 - gain.estimate:,.0f} times" if np.isfinite(gain.estimate) else "far above"
         rest = f"The squared error of the {network} is {factor} that of the {classic}"
         rest += "." if word == "not_earned" else ", but a few runs carry most of it."
         return f"{opening} {rest}"
+    if word == "undecided" and np.isinf(gain.low):
+        return f"{opening} A few test runs carry most of the error: they put no bound on the gain."
     rest = said.removeprefix("Undecided: ")
     return f"{opening} {rest[:1].upper()}{rest[1:]}"
+
+
+def _in(yard: Yard) -> str:
+    """Return ``"in mm"``, or ``"in the unit of the outputs"`` where that is not known."""
+    return f"in the {yard.unit}" if yard.unit.startswith("unit of") else f"in {yard.unit}"
 
 
 def _number(value: float) -> str:
