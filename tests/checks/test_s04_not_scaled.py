@@ -70,9 +70,12 @@ MODELS = (
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 def test_silent_on_scaled_columns(surrogate_view, problem_parts, model, seed):
     for problem in (BOREHOLE, ISHIGAMI):
-        found = run(surrogate_view, problem_parts(problem, seed, SIZES), model)
+        parts = problem_parts(problem, seed, SIZES)
+        found = run(surrogate_view, parts, model)
         assert found.outcome == "pass"
-        assert found.measured < 4.0  # a column from 0 to 1 has a spread of 0.29
+        # Scaled to 0 to 1, the column with the smallest spread is the worst; it has about 0.29.
+        X = parts[0][0]
+        assert found.measured <= 1.0001 * (np.ptp(X, axis=0) / X.std(axis=0)).max()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

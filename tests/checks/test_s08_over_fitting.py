@@ -21,7 +21,7 @@ def run(surrogate_view, parts, model, baselines=(), check=CHECK, **given):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_warns_on_noise_learned_by_heart(surrogate_view, problem_parts, seed):
     parts = problem_parts(ISHIGAMI, seed, (80, 60, 20), noise=0.3)
-    found = run(surrogate_view, parts, MLPSurrogate(weight_decay=0.0, steps=5000))
+    found = run(surrogate_view, parts, MLPSurrogate(weight_decay=0.0, steps=10_000))
     assert found.outcome == "warn"
     assert found.interval[0] > 10.0
     assert found.interval[0] < found.measured < found.interval[1]

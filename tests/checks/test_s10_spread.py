@@ -49,7 +49,8 @@ def test_known_errors(surrogate_view, Given, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_silent_on_a_process_with_noise_in_its_runs(surrogate_view, problem_parts, seed):
-    parts = problem_parts(BOREHOLE, seed, SIZES, noise=0.1)
+    # With a hundred runs the likelihood takes some of the noise for signal, and the check says so.
+    parts = problem_parts(BOREHOLE, seed, (300, 40, 100), noise=0.1)
     model = GaussianProcess(starts=2, transform="identity").fit(*parts[0])
     assert CHECK(surrogate_view(*parts, [model])).outcome == "pass"
 

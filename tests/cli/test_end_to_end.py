@@ -140,9 +140,12 @@ def test_ctrl_c_can_be_gone_on_from(files, tmp_path):
     out = tmp_path / "runs" / "stopped"
     typed = [sys.executable, "-m", "assay.cli.main", "anomaly", files[0], "--test", files[1]]
     typed += ["--label", "state", "--out", str(out)]
+    # A job in the background is started with Ctrl-C ignored, and hands that on to its own.
+    given = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         typed, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
     )
+    signal.signal(signal.SIGINT, given)
     partial = out.with_name("stopped.partial")
     deadline = time.monotonic() + 120
     while not any(partial.rglob("*")) and process.poll() is None and time.monotonic() < deadline:

@@ -58,11 +58,15 @@ def test_a_warning_is_one_line(capsys, monkeypatch):
 
 def test_a_ctrl_c_that_was_swallowed_is_raised_at_the_next_report(capsys):
     """As where it strikes in a callback whose exceptions Python ignores."""
-    before = signal.getsignal(signal.SIGINT)
-    with shell.working(quiet=True) as report:
-        report("first", 0.1)
-        with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            report("second", 0.2)
-    assert signal.getsignal(signal.SIGINT) is before
+    # A job in the background is started with Ctrl-C ignored.
+    given = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with shell.working(quiet=True) as report:
+            report("first", 0.1)
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                report("second", 0.2)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, given)
