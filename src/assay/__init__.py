@@ -6,8 +6,9 @@ failures, and a verdict with an interval: EARNED, NOT EARNED, UNDECIDED or INVAL
 Everything public is loaded on first use, so that importing this package costs nothing.
 """
 
-import importlib as _importlib
 from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from assay.anomaly import AnomalyStudy as AnomalyStudy
@@ -45,16 +46,4 @@ _LAZY = {
     "load": "assay.models",
     "read_table": "assay.data",
 }
-__all__ = sorted(_LAZY)
-
-
-def __getattr__(name: str):
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_importlib.import_module(_LAZY[name]), name)
-    globals()[name] = value  # later look-ups are free
-    return value
-
-
-def __dir__():
-    return [*__all__, "__version__"]
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _LAZY, "__version__")

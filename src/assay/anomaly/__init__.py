@@ -1,7 +1,8 @@
 """Anomaly: whether a network finds the faults that classical monitoring misses."""
 
-import importlib as _importlib
 from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from assay.anomaly.autoencoder import AutoencoderDetector as AutoencoderDetector
@@ -26,18 +27,4 @@ _LAZY = {
     "ForecastDetector": "assay.anomaly.forecast",
     "bring": "assay.anomaly.brought",
 }
-__all__ = sorted(_LAZY)
-
-
-def __getattr__(name):
-    if name in _LAZY:
-        # "Autoencoder" is the detector here, and the estimator of codes in `assay.compress`.
-        module, _, own = _LAZY[name].partition(":")
-        value = getattr(_importlib.import_module(module), own or name)
-        globals()[name] = value  # later look-ups are free
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _LAZY)

@@ -1,7 +1,8 @@
 """Reading tables and arrays, scaling, windows: everything between a user's file and a matrix."""
 
-import importlib as _importlib
 from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     from .boundary import as_labels as as_labels
@@ -36,16 +37,4 @@ _LAZY = {
     "require_somewhere": "several",
     "windows": "series",
 }
-__all__ = sorted(_LAZY)
-
-
-def __getattr__(name):
-    if name in _LAZY:
-        value = getattr(_importlib.import_module(f".{_LAZY[name]}", __name__), name)
-        globals()[name] = value  # later look-ups are free
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _LAZY)

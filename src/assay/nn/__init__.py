@@ -1,7 +1,8 @@
 """Network parts: Equinox modules whose weights are drawn on the host with NumPy."""
 
-import importlib as _importlib
 from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from assay.nn.activations import ACTIVATIONS as ACTIVATIONS
@@ -29,16 +30,4 @@ _LAZY = {
     "n_parameters": "initialisation",
     "to_arrays": "arrays",
 }
-__all__ = sorted(_LAZY)
-
-
-def __getattr__(name):
-    if name in _LAZY:
-        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-        globals()[name] = value  # later look-ups are free
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _LAZY)

@@ -1,7 +1,8 @@
 """Training: a specification, the compiled loop around it, and what a fit returns."""
 
-import importlib as _importlib
 from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from assay.train.batches import epochs_to_steps as epochs_to_steps
@@ -29,16 +30,4 @@ _LAZY = {
     "predict": "forward",
     "trace_count": "program",
 }
-__all__ = sorted(_LAZY)
-
-
-def __getattr__(name):
-    if name in _LAZY:
-        value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-        globals()[name] = value  # later look-ups are free
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = _lazy_names(__name__, _LAZY)
