@@ -14,6 +14,7 @@ NEEDS = ("anomaly", "compress", "surrogate", "physics")
 OUTSIDE = ("cli", "report", "labs", "__main__")
 CORE = (
     "estimators",
+    "running",
     "study",
     "checks",
     "verdict",

@@ -7,11 +7,11 @@ from assay.anomaly.checks import CHECKS
 from assay.anomaly.inputs import Reading, gather
 from assay.anomaly.need import AnomalyNeed
 from assay.anomaly.options import Options, require_count
-from assay.result import Result
-from assay.study import as_names, check_setting, run_in
+from assay.running import AbstractStudy
+from assay.study import as_names
 
 
-class AnomalyStudy:
+class AnomalyStudy(AbstractStudy):
     """Put a detector to the test against classical monitoring, at a chosen false-alarm rate.
 
     Parameters
@@ -142,41 +142,6 @@ class AnomalyStudy:
         study._reading = reading
         return study
 
-    def run(
-        self,
-        seed: int = 0,
-        *,
-        seeds: int = 3,
-        margin: float = 0.0,
-        folder: Any = None,
-        progress: Any = None,
-    ) -> Result:
-        """Run the study.
-
-        Parameters
-        ----------
-        seed : int
-            First seed; draws the split too.
-        seeds : int
-            How many times the candidate is fitted.
-        margin : float [-]
-            The relative gain that is asked for.
-        folder : path, optional
-            Where the files of the run will go: the ledger is kept beside it, and an interrupted
-            run is resumed from there.
-        progress : callable, optional
-            Called with a sentence and the share done in [0, 1].
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        DataError, StudyError
-            If the data cannot carry the study.
-        """
-        check_setting(seed, seeds, margin)
+    def _need_for(self, seed):
         inputs = gather(*self._given, self._reading, normal_rows=self._normal_rows, seed=seed)
-        need = AnomalyNeed(inputs, self._options, self._reading, self._normal_rows)
-        return run_in(need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress)
+        return AnomalyNeed(inputs, self._options, self._reading, self._normal_rows)

@@ -8,11 +8,11 @@ import numpy as np
 from assay.compress.checks import CHECKS
 from assay.compress.inputs import Reading, read
 from assay.compress.need import CompressNeed
-from assay.result import Result
-from assay.study import as_names, run_in
+from assay.running import AbstractStudy
+from assay.study import as_names
 
 
-class CompressStudy:
+class CompressStudy(AbstractStudy):
     """Put an autoencoder to the test against PCA with a code of the same size.
 
     Parameters
@@ -75,40 +75,5 @@ class CompressStudy:
             sources=(names, given_names),
         )
 
-    def run(
-        self,
-        seed: int = 0,
-        *,
-        seeds: int = 3,
-        margin: float = 0.0,
-        folder: Any = None,
-        progress: Any = None,
-    ) -> Result:
-        """Run the study.
-
-        Parameters
-        ----------
-        seed : int
-            First seed; draws the split too.
-        seeds : int
-            How many times the candidate is fitted.
-        margin : float [-]
-            The relative gain that is asked for.
-        folder : path, optional
-            Where the files of the run will go: the ledger is kept beside it, and an interrupted
-            run is resumed from there.
-        progress : callable, optional
-            Called with a sentence and the share done in [0, 1].
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        DataError, StudyError
-            If the data cannot carry the study.
-        """
-        return run_in(
-            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
-        )
+    def _need_for(self, seed):
+        return self._need

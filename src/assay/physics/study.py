@@ -8,11 +8,10 @@ from assay.errors import StudyError
 from assay.physics.checks import CHECKS
 from assay.physics.need import PhysicsNeed
 from assay.physics.problem import Problem
-from assay.result import Result
-from assay.study import run_in
+from assay.running import AbstractStudy
 
 
-class PhysicsStudy:
+class PhysicsStudy(AbstractStudy):
     """Put a physics-informed network to the test against the classical solver.
 
     Parameters
@@ -68,39 +67,5 @@ class PhysicsStudy:
             source=source or problem.name,
         )
 
-    def run(
-        self,
-        seed: int = 0,
-        *,
-        seeds: int = 3,
-        margin: float = 0.0,
-        folder: Any = None,
-        progress: Any = None,
-    ) -> Result:
-        """Run the study.
-
-        Parameters
-        ----------
-        seed : int
-            First seed of the network.
-        seeds : int
-            How many times the network is trained; the interval is over them.
-        margin : float [-]
-            The relative gain that is asked for.
-        folder : path, optional
-            Where the files of the run will go; an interrupted run is resumed from there.
-        progress : callable, optional
-            Called with a sentence and the share done in [0, 1].
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        DataError, StudyError
-            If the problem cannot be solved by the classical side, or the settings make no sense.
-        """
-        return run_in(
-            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
-        )
+    def _need_for(self, seed):
+        return self._need

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StudyError
-from assay.result import Result
-from assay.study import as_names, run_in
+from assay.running import AbstractStudy
+from assay.study import as_names
 from assay.surrogate.brought import is_predictions, require_fitting, require_known
 from assay.surrogate.checks import CHECKS
 from assay.surrogate.inputs import Reading, Runs, read_runs
@@ -13,7 +13,7 @@ from assay.surrogate.need import SurrogateNeed
 from assay.surrogate.stated import bounds_of, sigma_of
 
 
-class SurrogateStudy:
+class SurrogateStudy(AbstractStudy):
     """Put a network to the test against the Gaussian process and the other classical surrogates.
 
     Parameters
@@ -100,43 +100,8 @@ class SurrogateStudy:
             ),
         )
 
-    def run(
-        self,
-        seed: int = 0,
-        *,
-        seeds: int = 3,
-        margin: float = 0.0,
-        folder: Any = None,
-        progress: Any = None,
-    ) -> Result:
-        """Run the study.
-
-        Parameters
-        ----------
-        seed : int
-            First seed; draws the split too.
-        seeds : int
-            How many times the candidate is fitted.
-        margin : float [-]
-            The relative gain that is asked for.
-        folder : path, optional
-            Where the files of the run will go: the ledger is kept beside it, and an interrupted
-            run is resumed from there.
-        progress : callable, optional
-            Called with a sentence and the share done in [0, 1].
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        DataError, StudyError
-            If the data cannot carry the study.
-        """
-        return run_in(
-            self._need, seed=seed, seeds=seeds, margin=margin, folder=folder, progress=progress
-        )
+    def _need_for(self, seed):
+        return self._need
 
 
 def _named(source: Any, runs: Runs | None) -> Any:
