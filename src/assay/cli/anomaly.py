@@ -2,8 +2,7 @@
 
 import click
 
-from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
-from assay.cli.shell import working
+from assay.cli.options import Common, FilesAfterOption, common, names, study
 
 _FILE = click.Path(path_type=str, readable=False)
 
@@ -115,34 +114,24 @@ def command(
       assay anomaly normal.csv --test week42.csv --label state --out runs/pump
       assay anomaly valve1-*.csv --normal-rows 400 --label anomaly
     """
-    folder = common.folder("anomaly", normal)
-    prepare(folder)
-    from assay.anomaly.command import run
-
-    with working(quiet=common.quiet) as progress:
-        result = run(
-            normal=normal,
-            test=test,
-            calibration=calibration,
-            label=label,
-            kind=kind,
-            intervals=intervals,
-            drop=drop,
-            columns=columns,
-            time=time,
-            window=window,
-            step=step,
-            group=group,
-            normal_rows=normal_rows,
-            false_alarm_rate=false_alarm_rate,
-            candidate=candidate,
-            candidate_scores=candidate_scores,
-            components=components,
-            scaling=scaling,
-            seed=common.seed,
-            seeds=common.seeds,
-            margin=common.margin,
-            out=folder,
-            progress=progress,
-        )
-    return finish(result, common, folder)
+    settings = {
+        "normal": normal,
+        "test": test,
+        "calibration": calibration,
+        "label": label,
+        "kind": kind,
+        "intervals": intervals,
+        "drop": drop,
+        "columns": columns,
+        "time": time,
+        "window": window,
+        "step": step,
+        "group": group,
+        "normal_rows": normal_rows,
+        "false_alarm_rate": false_alarm_rate,
+        "candidate": candidate,
+        "candidate_scores": candidate_scores,
+        "components": components,
+        "scaling": scaling,
+    }
+    return study("anomaly", common.folder("anomaly", normal), common, settings)

@@ -2,8 +2,7 @@
 
 import click
 
-from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
-from assay.cli.shell import working
+from assay.cli.options import Common, FilesAfterOption, common, names, study
 
 _FILE = click.Path(path_type=str, readable=False)
 
@@ -65,25 +64,15 @@ def command(
     \b
       assay compress spectra.parquet --code-size 8 --out runs/spectra
     """
-    folder = common.folder("compress", data)
-    prepare(folder)
-    from assay.compress.command import run
-
-    with working(quiet=common.quiet) as progress:
-        result = run(
-            data=data,
-            test=test,
-            code_size=code_size,
-            drop=drop,
-            columns=columns,
-            time=time,
-            group=group,
-            candidate_rows=candidate_rows,
-            scaling=scaling,
-            seed=common.seed,
-            seeds=common.seeds,
-            margin=common.margin,
-            out=folder,
-            progress=progress,
-        )
-    return finish(result, common, folder)
+    settings = {
+        "data": data,
+        "test": test,
+        "code_size": code_size,
+        "drop": drop,
+        "columns": columns,
+        "time": time,
+        "group": group,
+        "candidate_rows": candidate_rows,
+        "scaling": scaling,
+    }
+    return study("compress", common.folder("compress", data), common, settings)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import Common, common, finish, prepare
-from assay.cli.shell import say, working
+from assay.cli.options import Common, common, prepare, study
+from assay.cli.shell import say
 
 # The lab's network and code size. Pixels share one unit, so they are not scaled.
 SETTINGS = {"candidate": "autoencoder", "components": 8, "scaling": "none"}
@@ -21,9 +21,7 @@ def command(*, common: Common) -> int:
     nothing by itself.
     """
     folder = common.folder("demo")
-    prepare(folder)
-    from assay.anomaly.command import run
-
+    prepare(folder)  # before anything is written beside it
     normal, held, test = write_digits(folder.with_name(f"{folder.name}-data"))
     if not common.quiet:
         typed = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
@@ -31,20 +29,8 @@ def command(*, common: Common) -> int:
             f"This is: assay anomaly {normal} --calibration {held} --test {test} --label fault "
             f"{typed}"
         )
-    with working(quiet=common.quiet) as progress:
-        result = run(
-            normal=(str(normal),),
-            calibration=(str(held),),
-            test=(str(test),),
-            label="fault",
-            **SETTINGS,
-            seed=common.seed,
-            seeds=common.seeds,
-            margin=common.margin,
-            out=folder,
-            progress=progress,
-        )
-    return finish(result, common, folder)
+    settings = {"normal": (str(normal),), "calibration": (str(held),), "test": (str(test),)}
+    return study("anomaly", folder, common, settings | {"label": "fault"} | SETTINGS)
 
 
 def write_digits(folder: Path) -> tuple[Path, Path, Path]:

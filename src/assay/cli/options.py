@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import importlib
 import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -158,6 +159,27 @@ def keep_programs() -> None:
         enable_compilation_cache()
     except StudyError as reason:  # a read-only home: slower, and no reason to refuse
         shell.say(f"warning: {shell.one_line(reason.message)}")
+
+
+def study(need: str, folder: Path, common: Common, settings: dict[str, Any]) -> int:
+    """Run a study, write its folder, print the result, and return the exit code of its verdict.
+
+    Parameters
+    ----------
+    need : str
+        Its `command.run` is called.
+    folder : Path
+        Where the files go; see `Common.folder`.
+    common : Common
+    settings : dict
+        What the need takes besides what all take.
+    """
+    prepare(folder)
+    run = importlib.import_module(f"assay.{need}.command").run
+    taken = {"seed": common.seed, "seeds": common.seeds, "margin": common.margin, "out": folder}
+    with shell.working(quiet=common.quiet) as progress:
+        result = run(**settings, **taken, progress=progress)
+    return finish(result, common, folder)
 
 
 def names(context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:

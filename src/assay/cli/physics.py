@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import Common, common, finish, names, prepare
-from assay.cli.shell import working
+from assay.cli.options import Common, common, names, study
 
 
 class Widths(click.ParamType):
@@ -153,25 +152,15 @@ def command(*, common: Common, problem: str, hidden, steps, optimiser, weights, 
       assay physics oscillator.py:problem --seeds 3 --out runs/oscillator
       assay physics gallery:heat --steps 200 --hidden 20,20
     """
-    folder = common.folder("physics", [label_of(problem)])
-    prepare(folder)
-    from assay.physics.command import run
-
-    with working(quiet=common.quiet) as progress:
-        result = run(
-            problem=problem,
-            hidden=hidden or "auto",
-            steps=steps if steps is None or len(steps) > 1 else steps[0],
-            optimiser=list(optimiser) if len(optimiser) > 1 else "".join(optimiser) or "auto",
-            weights=weights,
-            **options,
-            seed=common.seed,
-            seeds=common.seeds,
-            margin=common.margin,
-            out=folder,
-            progress=progress,
-        )
-    return finish(result, common, folder)
+    settings = {
+        "problem": problem,
+        "hidden": hidden or "auto",
+        "steps": steps if steps is None or len(steps) > 1 else steps[0],
+        "optimiser": list(optimiser) if len(optimiser) > 1 else "".join(optimiser) or "auto",
+        "weights": weights,
+        **options,
+    }
+    return study("physics", common.folder("physics", [label_of(problem)]), common, settings)
 
 
 def label_of(source: str) -> str:

@@ -2,8 +2,7 @@
 
 import click
 
-from assay.cli.options import Common, FilesAfterOption, common, finish, names, prepare
-from assay.cli.shell import working
+from assay.cli.options import Common, FilesAfterOption, common, names, study
 
 _FILE = click.Path(path_type=str, readable=False)
 
@@ -122,29 +121,19 @@ def command(
       assay surrogate runs.csv --inputs a,b,c --outputs y --sigma 2.0
       assay surrogate runs.parquet --outputs 'u_*' --out runs/afterslip
     """
-    folder = common.folder("surrogate", data)
-    prepare(folder)
-    from assay.surrogate.command import run
-
-    with working(quiet=common.quiet) as progress:
-        result = run(
-            data=data,
-            test=test,
-            outputs_file=outputs_file,
-            inputs=inputs,
-            outputs=outputs,
-            sigma=sigma,
-            bounds=list(bounds) or None,
-            candidate=candidate,
-            candidate_rows=candidate_rows,
-            members=members,
-            modes=modes,
-            group=group,
-            drop=drop,
-            seed=common.seed,
-            seeds=common.seeds,
-            margin=common.margin,
-            out=folder,
-            progress=progress,
-        )
-    return finish(result, common, folder)
+    settings = {
+        "data": data,
+        "test": test,
+        "outputs_file": outputs_file,
+        "inputs": inputs,
+        "outputs": outputs,
+        "sigma": sigma,
+        "bounds": list(bounds) or None,
+        "candidate": candidate,
+        "candidate_rows": candidate_rows,
+        "members": members,
+        "modes": modes,
+        "group": group,
+        "drop": drop,
+    }
+    return study("surrogate", common.folder("surrogate", data), common, settings)
