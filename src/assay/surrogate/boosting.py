@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import as_matrix
 from assay.models import save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.folds import folds, relative_errors
 from assay.surrogate.network import check_runs, plain_params
 from assay.surrogate.threads import one_thread
@@ -21,7 +21,7 @@ MOST_TREES = 300
 TUNED_OUTPUTS = 3  # of many outputs, so many of largest variance are tuned on
 
 
-class Boosting(RegressorMixin, BaseEstimator):
+class Boosting(Surrogate):
     """Histogram gradient boosting, one model an output.
 
     Leaves, rows in a leaf and number of trees are those with the smallest error in three-fold
@@ -101,9 +101,7 @@ class Boosting(RegressorMixin, BaseEstimator):
 
     def to_saved(self):
         """Return (config, arrays) for `assay.models.save_model`."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        self._require_fit()
         config = {
             "params": plain_params(self),
             "inputs": self.n_features_in_,
@@ -133,11 +131,6 @@ class Boosting(RegressorMixin, BaseEstimator):
         ]
         model._take_over()
         return model
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _take_over(self):
         self.n_parameters_ = 2 * self.leaves_ * self.trees_ * self.n_outputs_

@@ -4,17 +4,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 
 from assay.data import as_matrix
 from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.conformal import Conformal, cross_errors, fit_conformal
 from assay.surrogate.network import check_runs
 from assay.surrogate.spread import has_spread, predict_with_spread
 
 
-class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
     """A surrogate that comes with conformal intervals.
 
     The model is fitted once more for each fold, to see its errors on runs that it did not learn
@@ -220,17 +221,7 @@ class CalibratedSurrogate(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "conformal_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     # --- what the public methods are made of -------------------------------------------------
-
-    def _require_fit(self):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
 
     def _take_over(self):
         """Set the attributes that follow from the model and the intervals."""

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 
 from assay.data import map_rows
 from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.mlp import MLPSurrogate
 from assay.surrogate.network import NetworkSurrogate
 from assay.train import fit_many
@@ -17,7 +18,7 @@ from assay.train.fitted import fit_state
 MOST_MEMBERS = 1000
 
 
-class DeepEnsemble(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class DeepEnsemble(MetaEstimatorMixin, Surrogate):
     r"""Networks of one kind, trained on the same runs from different initial weights [1]_.
 
     The prediction is the mean of the members. Their standard deviation is a spread, not an error
@@ -204,17 +205,7 @@ class DeepEnsemble(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "members_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     # --- what the public methods are made of -------------------------------------------------
-
-    def _require_fit(self):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
 
     def _take_over(self):
         """Set the attributes that follow from the members."""

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import StudyError
 from assay.models import save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.domain import Domain
 from assay.surrogate.gp_choices import check_gp
 from assay.surrogate.likelihood import Likelihood, Posterior, matern52
@@ -21,7 +21,7 @@ from assay.surrogate.transforms import NAMES, possible, transform_named
 _CHUNK_VALUES = 4_000_000  # correlations at once in a prediction
 
 
-class GaussianProcess(RegressorMixin, BaseEstimator):
+class GaussianProcess(Surrogate):
     r"""Regression with a Matern-5/2 process, one length scale per input, and a nugget.
 
     Constant mean and process variance are those of largest likelihood, per output; length scales
@@ -260,11 +260,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "posterior_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     # --- what the public methods are made of -------------------------------------------------
 
     def _standardised(self, Y, name):
@@ -381,8 +376,3 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
 
     def _shaped(self, Y):
         return Y[:, 0] if self.one_output_ else Y
-
-    def _require_fit(self):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
 from assay.models import save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.folds import folds, relative_errors
 from assay.surrogate.network import check_runs, input_scaler, plain_params
 from assay.train.fitted import numbers
@@ -16,7 +16,7 @@ NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 POWERS = (0.0, 1.0, 2.0)  # weights are distances to minus this
 
 
-class NearestRuns(RegressorMixin, BaseEstimator):
+class NearestRuns(Surrogate):
     """The average of the k nearest runs, weighted by distance.
 
     Number and weights are those with the smallest error in five-fold cross-validation.
@@ -109,9 +109,7 @@ class NearestRuns(RegressorMixin, BaseEstimator):
 
     def to_saved(self):
         """Return (config, arrays) for `assay.models.save_model`."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        self._require_fit()
         config = {
             "params": plain_params(self),
             "scaler": self.scaler_.to_dict(),
@@ -135,11 +133,6 @@ class NearestRuns(RegressorMixin, BaseEstimator):
         model.one_output_ = bool(config["one_output"]) and model.n_outputs_ == 1
         model._take_over()
         return model
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _take_over(self):
         self.n_parameters_ = self.inputs_.size + self.outputs_.size

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
 from assay.errors import DataError, StudyError
 from assay.models import save_model
 from assay.nn import from_arrays, n_parameters, to_arrays
 from assay.splits import holdout
+from assay.surrogate.base import Surrogate
 from assay.surrogate.choices import check_choices
 from assay.surrogate.domain import Domain, check_bounds
 from assay.surrogate.prior import weight_decay_of
@@ -40,7 +40,7 @@ class Prepared(NamedTuple):
     patience: int | None
 
 
-class NetworkSurrogate(RegressorMixin, BaseEstimator):
+class NetworkSurrogate(Surrogate):
     """A network from inputs to outputs: the part that does not depend on its kind.
 
     A kind has `name`, `about`, `family`, its parameters, and `_network() -> (build, build_args)`.
@@ -110,7 +110,7 @@ class NetworkSurrogate(RegressorMixin, BaseEstimator):
 
     def to_saved(self):
         """Return (config, arrays) for `assay.models.save_model`."""
-        self.require_fit()
+        self._require_fit()
         domain, rows = self.domain_.to_saved()
         config = {
             "params": plain_params(self),
@@ -153,11 +153,6 @@ class NetworkSurrogate(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "model_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     # --- what `DeepEnsemble` uses too --------------------------------------------------------
 
     def prepare(self, X, Y, validation=None) -> Prepared:
@@ -194,14 +189,8 @@ class NetworkSurrogate(RegressorMixin, BaseEstimator):
 
     def checked(self, X):
         """Return `X` as a matrix of as many columns as there are inputs."""
-        self.require_fit()
+        self._require_fit()
         return as_matrix(X, name="X", n_columns=self.n_features_in_)
-
-    def require_fit(self):
-        """Raise if there is no fit yet."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
 
     # --- what the public methods are made of -------------------------------------------------
 

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 
 from assay.data import as_matrix
 from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.network import check_runs
 
 FOLDS = 5
@@ -17,7 +18,7 @@ SHARE_OF_SPREAD = 0.001
 MOST_MODES = 50  # that the rule takes: noise in the outputs would ask for all
 
 
-class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class PCAOutputs(MetaEstimatorMixin, Surrogate):
     r"""A model of the leading principal components of many outputs, instead of the outputs.
 
     .. math:: y(x) = \bar y + s \sum_{k=1}^{K} c_k(x)\, v_k + e
@@ -241,17 +242,7 @@ class PCAOutputs(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "model_")
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     # --- what the public methods are made of -------------------------------------------------
-
-    def _require_fit(self):
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
 
     def _check_choices(self, Y):
         most, modes = min(len(Y), Y.shape[1]), self.modes

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from assay.data import Scaler, as_matrix, map_rows
 from assay.models import save_model
+from assay.surrogate.base import Surrogate
 from assay.surrogate.network import check_runs, input_scaler, plain_params
 from assay.train.fitted import numbers
 
@@ -17,7 +17,7 @@ RIDGES = (1e-14, *np.logspace(-10.0, 1.0, 23).tolist())
 MOST_CROSSED = 60
 
 
-class MeanOutput(RegressorMixin, BaseEstimator):
+class MeanOutput(Surrogate):
     """The mean of the training outputs for every row: the floor.
 
     Attributes
@@ -60,9 +60,7 @@ class MeanOutput(RegressorMixin, BaseEstimator):
 
     def to_saved(self):
         """Return (config, arrays) for `assay.models.save_model`."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        self._require_fit()
         config = {"inputs": self.n_features_in_, "one_output": self.one_output_}
         return config, {"mean": self.mean_}
 
@@ -78,12 +76,11 @@ class MeanOutput(RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True
         return tags
 
 
-class ResponseSurface(RegressorMixin, BaseEstimator):
+class ResponseSurface(Surrogate):
     r"""A polynomial of first or second degree, by ridge regression.
 
     The ridge is the one with the smallest leave-one-out error, in closed form, from least squares
@@ -192,9 +189,7 @@ class ResponseSurface(RegressorMixin, BaseEstimator):
 
     def to_saved(self):
         """Return (config, arrays) for `assay.models.save_model`."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        self._require_fit()
         config = {
             "params": plain_params(self),
             "scaler": self.scaler_.to_dict(),
@@ -225,11 +220,6 @@ class ResponseSurface(RegressorMixin, BaseEstimator):
         model.n_parameters_ = model.coefficients_.size + model.n_outputs_
         model.status_ = "Closed form."
         return model
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _terms(self, X):
         """Return the terms (n, p) of rows `X`, without the constant."""
