@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from assay.errors import AssayError, StudyError
 from assay.physics.classical import solve_classical
-from assay.physics.solution import Solution
+from assay.physics.solution import Solution, even_points, relative_l2
 
 MOST_LEVELS = 12
 
@@ -52,7 +52,7 @@ class ClassicalSolver(BaseEstimator):
     def fit(self, problem: Any) -> "ClassicalSolver":
         """Solve on finer and finer levels."""
         start, levels, estimate = time.perf_counter(), [], np.inf
-        probe = None
+        probe, fields = even_points(problem), None
         for level in range(MOST_LEVELS):
             spent = time.perf_counter() - start
             if levels and spent + 3 * levels[-1].seconds > self.seconds:
@@ -64,11 +64,9 @@ class ClassicalSolver(BaseEstimator):
                     break
                 raise
             levels.append(found)
-            from assay.physics.solution import even_points, relative_l2
-
-            probe = even_points(problem) if probe is None else probe
-            if len(levels) > 1:
-                estimate = relative_l2(levels[-2].at(probe), found.at(probe))
+            before, fields = fields, found.at(probe)
+            if before is not None:
+                estimate = relative_l2(before, fields)
                 if estimate < self.tolerance:
                     break
         self.levels_: tuple[Solution, ...] = tuple(levels)
