@@ -1,11 +1,13 @@
 """Evolution equations against closed forms, each with an honest estimate of its error."""
 
+from types import SimpleNamespace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from assay.errors import StudyError
-from assay.physics import Boundary, Face, Initial, Periodic, Problem
+from assay.physics import Boundary, Face, Initial, Periodic, Problem, refining
 from assay.physics.classical import solve_classical
 from assay.physics.gallery import (
     allen_cahn_deepxde,
@@ -252,11 +254,29 @@ def test_a_single_level():
     assert true_error(fine) < 0.1 * true_error(coarse)
 
 
-def test_out_of_time_says_so():
-    solution = solve_classical(burgers(), tolerance=1e-12, seconds=8.0)
+def test_out_of_time_says_so(monkeypatch):
+    """On a clock of its own: three seconds a level, of eight."""
+    now = [0.0]
+    monkeypatch.setattr(refining, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    nodes = tuple(np.linspace(*ends, 33) for ends in heat().box.values())
+    points = np.stack(np.meshgrid(*nodes, indexing="ij"), axis=-1).reshape(-1, 2)
+    exact = heat().exact_at(points).reshape(33, 33, 1)
+
+    def slow(size, deadline):
+        now[0] += 3.0
+        assert deadline == 8.0
+        return refining.table_of(nodes, exact * (1.0 + 2.0**-size), (5, 5)), "slow", size
+
+    solution = refining.refined(heat(), slow, range(1, 9), tolerance=1e-12, seconds=8.0)
     assert solution.status == "out of time"
     assert not solution.trusted
-    assert solution.seconds < 20
+    assert [level.n for level in solution.levels] == [1, 2]  # a third would end after 9 s
+    assert solution.seconds == 6.0
+
+
+def test_no_time_at_all_says_so():
+    with pytest.raises(StudyError, match="found nothing within"):
+        solve_classical(burgers(), tolerance=1e-12, seconds=1e-3)
 
 
 def test_a_missing_start_is_named():
