@@ -16,6 +16,8 @@ CORE = (
     "estimators",
     "running",
     "study",
+    "setting",
+    "digest",
     "checks",
     "verdict",
     "intervals",

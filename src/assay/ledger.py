@@ -22,6 +22,8 @@ from assay.result import LedgerSummary
 LEAST_SHARED = 0.01
 # Error at each end of a 95 % interval: what one look may cost.
 ONE_LOOK = 0.025
+# The verdict of a study that ended in an error before anything of the test part was shown.
+FAILED = "failed"
 
 
 def default_path(out: str | os.PathLike | None = None) -> Path:
@@ -293,6 +295,13 @@ def _times(count: int) -> str:
 
 def _sentence(found: list[dict[str, Any]], study: str, n_rows: int) -> str:
     """Say what the earlier openings do to the claim."""
+    failed = sum(1 for entry in found if entry["verdict"] == FAILED)
+    if failed:
+        shown = [entry for entry in found if entry["verdict"] != FAILED]
+        ended = f"{_times(failed)} a study of them ended in an error before it showed anything."
+        if not shown:
+            return f"Nothing of these test rows was shown before: {ended}"
+        return f"{_sentence(shown, study, n_rows)} {ended.capitalize()}"
     others = {entry["study"] for entry in found if not study or entry["study"] != study}
     again = sum(1 for entry in found if study and entry["study"] == study)
     if not found:

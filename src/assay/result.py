@@ -202,6 +202,9 @@ class Result:
         Where several files had a study each: the name and the result of each.
     model : object
         The fitted candidate, with ``save(folder)``. Not in ``result.json``.
+    baseline_model : object
+        The fitted strongest baseline, with ``save(folder)``; None where the need has none to save.
+        Not in ``result.json``.
     """
 
     need: str
@@ -226,6 +229,17 @@ class Result:
     arrays: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     studies: tuple[tuple[str, "Result"], ...] = dataclasses.field(default=(), repr=False)
     model: Any = dataclasses.field(default=None, repr=False, compare=False)
+    baseline_model: Any = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def model_to_use(self) -> Any:
+        """The fitted method that the verdict advises: candidate if earned, else the baseline.
+
+        None where the study is invalid or could not compare, and where that method is not kept.
+        """
+        if self.gain is None or self.verdict == "invalid":
+            return None
+        return self.model if self.verdict == "earned" else self.baseline_model
 
     def __str__(self):
         # The only upward imports of the house: a result can show itself (docs/decisions.md).
@@ -240,7 +254,7 @@ class Result:
         write(self, path)
 
     def save(self, folder) -> None:
-        """Write ``result.json``, ``report.html``, ``figures/`` and ``model/`` into `folder`."""
+        """Write ``result.json``, ``report.html``, ``figures/`` and the models into `folder`."""
         from assay.report.folder import write
 
         write(self, folder)

@@ -10,20 +10,18 @@ import contextlib
 import dataclasses
 import datetime
 import importlib.metadata
-import math
-import numbers
 import platform
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from assay import __version__
 from assay.checks import Check, run_checks
 from assay.errors import AssayError, StudyError
-from assay.ledger import Ledger, default_path, study_identity
+from assay.ledger import FAILED, Ledger, default_path, study_identity
 from assay.result import (
     Contender,
     DataSummary,
@@ -34,6 +32,9 @@ from assay.result import (
     SplitSummary,
 )
 from assay.sealed import SealedTest
+from assay.setting import Setting as Setting
+from assay.setting import as_names as as_names
+from assay.setting import check_setting as check_setting
 from assay.verdict import decide
 
 
@@ -111,6 +112,12 @@ class AbstractNeed(abc.ABC):
     def fit(self, estimator: Any, parts: Parts, checkpoint: Path | None) -> float | None:
         """Fit in place; return the validation loss, or None where validation cannot rank."""
 
+    def before_opening(
+        self, parts: Parts, candidate: list[Trained], baselines: list[Trained]
+    ) -> None:
+        """Do all that needs no test part, so that what can fail fails while it is sealed."""
+        del parts, candidate, baselines
+
     @abc.abstractmethod
     def score(self, trained: Trained, parts: Parts, test: Any) -> Any:
         """Score one fitted estimator on the opened test part."""
@@ -144,6 +151,10 @@ class AbstractNeed(abc.ABC):
     def model(self, candidate: list[Any]) -> Any:
         """Return the fitted candidate as a user takes it along, with ``save(folder)``."""
 
+    def baseline_model(self, baselines: list[Any]) -> Any:
+        """Return the strongest fitted baseline likewise; by default there is none to take along."""
+        del baselines
+
     @abc.abstractmethod
     def data(self) -> DataSummary:
         """Return the files, the columns and what was done to the rows."""
@@ -152,62 +163,17 @@ class AbstractNeed(abc.ABC):
     def settings(self) -> dict[str, Any]:
         """Return everything needed to run the study again, as plain values."""
 
+    def contents(self) -> dict[str, str]:
+        """Return digests of what settings only name (data, a model that was brought).
+
+        Another content makes another study.
+        """
+        return {}
+
     def verdict_sentence(self, word: str, sentence: str, result: dict[str, Any]) -> str:
         """Return the verdict in the words of this need; by default the rule's own sentence."""
         del word, result
         return sentence
-
-
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    """How a study is run: seeds, margin, where the ledger and the checkpoints are, progress.
-
-    `progress` is called with a sentence and the share done in [0, 1].
-    """
-
-    seed: int = 0
-    seeds: int = 3
-    margin: float = 0.0
-    ledger: Ledger | None = None
-    workspace: Path | None = None
-    progress: Callable[[str, float], None] = lambda text, share: None
-
-    def __post_init__(self):
-        check_setting(self.seed, self.seeds, self.margin)
-
-
-def check_setting(seed: Any, seeds: Any, margin: Any) -> None:
-    """Refuse what no study can be run with, before anything is read, fitted or opened.
-
-    Raises
-    ------
-    StudyError
-        For a seed that not every library takes, for no seeds at all, and for a margin outside
-        [0, 1): a negative one would call a loss earned.
-    """
-    whole = (numbers.Integral, "a whole number")
-    for name, value, (kind, what), low, high, cure in (
-        ("seed", seed, whole, 0, 2**31, "Use seed 0, the default."),
-        ("seeds", seeds, whole, 1, math.inf, "Use 3 seeds, the default."),
-        ("margin", margin, (numbers.Real, "a number"), 0, 1, "0.1 asks for a tenth less loss."),
-    ):
-        if not isinstance(value, kind) or isinstance(value, bool) or not low <= value < high:
-            above = "" if high == math.inf else f" and below {high}"
-            raise StudyError(
-                f"`{name}` must be {what} from {low}{above}, got {value!r}.", hint=cure
-            )
-
-
-def as_names(names: Any) -> tuple[str, ...]:
-    """Return names of columns as a tuple; one name alone is one column, not its letters."""
-    if names is None:
-        return ()
-    if not isinstance(names, str | Iterable):
-        raise StudyError(
-            f"Columns are given by their names, got {names!r}.",
-            hint="Pass one name, or a list of names: 'y', or ['u', 'v'].",
-        )
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def run_in(
@@ -263,9 +229,10 @@ def _version(name: str) -> str:
 
 
 def identity(need: AbstractNeed, setting: Setting) -> str:
-    """Return the study's identity: equal settings have equal identities."""
+    """Return the study's identity: equal settings and contents have equal identities."""
     told = {"need": need.need, "seed": setting.seed, "seeds": setting.seeds}
-    return study_identity(told | need.settings())
+    contents = need.contents()
+    return study_identity(told | need.settings() | ({"contents": contents} if contents else {}))
 
 
 def _train(
@@ -311,7 +278,8 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
     Raises
     ------
     StudyError, DataError
-        When the data or the settings cannot carry the study; nothing has been opened then.
+        When the data or the settings cannot carry the study. Mostly nothing has been opened then;
+        where it had, the ledger says that nothing was shown, and so does the hint.
     """
     began, started = time.perf_counter(), datetime.datetime.now(datetime.UTC)
     setting.progress("splitting", 0.02)
@@ -321,13 +289,50 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
     jobs += [(candidate, setting.seed + i) for i in range(setting.seeds)]
     trained = []
     for done, (method, seed) in enumerate(jobs):
-        setting.progress(f"fitting {method.name}", 0.05 + 0.75 * done / len(jobs))
+        setting.progress(f"fitting {method.name}", 0.05 + 0.7 * done / len(jobs))
         trained.append(_train(need, method, seed, parts, setting))
 
-    setting.progress("opening the sealed test", 0.82)
+    setting.progress("preparing the test", 0.75)
+    need.before_opening(parts, trained[len(baselines) :], trained[: len(baselines)])
+    setting.progress("opening the sealed test", 0.85)
     test, ledger = _open(need, parts.sealed, setting)
+    with _failure_on_record(ledger, parts.sealed):
+        result = _judge(need, setting, parts, test, trained, ledger)
+    setting.progress("done", 1.0)
+    return dataclasses.replace(
+        result,
+        started=started.isoformat(timespec="seconds"),
+        seconds=time.perf_counter() - began,
+    )
+
+
+@contextlib.contextmanager
+def _failure_on_record(ledger: LedgerSummary, sealed: SealedTest) -> Iterator[None]:
+    """Note on the ledger that an opening showed nothing, if what follows it fails; and say so."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(StudyError):
+            Ledger(ledger.path).add_verdict(sealed.opening, FAILED)
+        if isinstance(error, AssayError):
+            error.hint += (
+                " The test part had been opened by then, but nothing of it was shown: the ledger "
+                "has it as failed, and it does not count as a look."
+            )
+        raise
+
+
+def _judge(
+    need: AbstractNeed,
+    setting: Setting,
+    parts: Parts,
+    test: Any,
+    trained: list[Trained],
+    ledger: LedgerSummary,
+) -> Result:
+    """Score everybody on the opened test part, run the checks and decide."""
     scored = [need.score(t, parts, test) for t in trained]
-    ours, theirs = scored[len(baselines) :], scored[: len(baselines)]
+    theirs, ours = scored[: -setting.seeds], scored[-setting.seeds :]
     setting.progress("comparing", 0.9)
     compared = need.compare(parts, test, ours, theirs, setting.seed)
     setting.progress("running the checks", 0.95)
@@ -340,7 +345,6 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
     theirs_summary = tuple(need.contender(test, [s]) for s in theirs)
     told = {"gain": compared.gain, "candidate": ours_summary, "baselines": theirs_summary}
     told |= {"findings": findings}
-    setting.progress("done", 1.0)
     return Result(
         need=need.need,
         title=story.title,
@@ -359,10 +363,11 @@ def run_study(need: AbstractNeed, setting: Setting) -> Result:
         | {"margin": setting.margin}
         | need.settings(),
         versions=_versions(),
-        started=started.isoformat(timespec="seconds"),
-        seconds=time.perf_counter() - began,
+        started="",  # time is told where the study began
+        seconds=0.0,
         notes=story.notes,
         tables=story.tables,
         arrays=story.arrays,
         model=need.model(ours),
+        baseline_model=need.baseline_model(theirs),
     )

@@ -54,7 +54,7 @@ def test_holds_the_keys_that_the_design_promises():
 @pytest.mark.parametrize(
     ("kind", "part", "left_out"),
     [
-        (Result, lambda d: d, {"arrays", "model"}),
+        (Result, lambda d: d, {"arrays", "model", "baseline_model"}),
         (Gain, lambda d: d["gain"], set()),
         (Contender, lambda d: d["candidate"], set()),
         (Finding, lambda d: d["findings"][0], set()),

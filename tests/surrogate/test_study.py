@@ -1,10 +1,13 @@
 """Whole surrogate studies; candidates that need no training stand in for networks."""
 
+import json
+
 import numpy as np
 import pytest
 
 import assay
-from assay.errors import StudyError
+from assay.errors import DataError, StudyError
+from assay.ledger import Ledger
 from assay.report.figures import render
 from assay.surrogate import MLPSurrogate, SurrogateStudy
 from assay.surrogate.candidates import Making, baseline_methods, candidate_method, thinned
@@ -236,3 +239,168 @@ def test_columns_are_given_by_names(X):
         SurrogateStudy(table, outputs=3)
     with pytest.raises(StudyError, match="None is named"):
         SurrogateStudy(table, outputs=None)
+
+
+def test_the_baseline_is_taken_along_and_named_as_the_one_to_use(network, T, tmp_path):
+    assert network.model_to_use is network.baseline_model
+    assert network.baseline_model.model_.name == "Gaussian process"
+    network.save(tmp_path / "run")
+    model = assay.load(tmp_path / "run" / "baseline")
+    mean, (low, high), valid = model.predict(T, return_interval=True, return_valid=True)
+    assert mean == pytest.approx(network.arrays["predicted_best"])
+    assert np.mean((low <= simulator(T)) & (simulator(T) <= high)) > 0.8
+    assert valid.mean() > 0.9
+    assert not model.predict(T + 5.0, return_valid=True)[1].any()
+    told = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))["models"]
+    assert [(m["folder"], m["method"], m["advised"]) for m in told] == [
+        ("baseline", "Gaussian process", True), ("model", "MLP", False),
+    ]  # fmt: skip
+    assert "Gaussian process, the one to use" in (tmp_path / "run" / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("few_baselines")
+@pytest.mark.parametrize(
+    ("truth", "name"), [(lambda X: X @ [[2.0], [-1.0]], "Linear surface"), (decay, None)]
+)
+def test_every_strongest_baseline_knows_where_it_may_be_used(X, T, truth, name, tmp_path):
+    result = quick(X, truth(X), candidate=lambda rows: truth(rows) + 0.5)
+    assert result.gain.against == (name or result.gain.against)
+    assert result.model is None
+    result.baseline_model.save(tmp_path / "baseline")
+    loaded = assay.load(tmp_path / "baseline")
+    assert loaded.predict(T, return_valid=True)[1].mean() > 0.9
+    assert not loaded.predict(T + 5.0, return_valid=True)[1].any()
+    assert loaded.predict(T) == pytest.approx(result.baseline_model.predict(T))
+
+
+@pytest.mark.usefixtures("few_baselines")
+def test_what_earned_is_the_one_to_use(X, T):
+    many = np.random.default_rng(5).uniform(size=(300, 2))
+    result = quick(X, rough(X), test=(many, rough(many)), candidate=rough)
+    assert (result.verdict, result.model_to_use) == ("earned", None)  # the user has the function
+    result = quick(X, rough(X), test=(many, rough(many)), candidate=lambda rows: 0.0 * rows[:, 0])
+    assert result.model_to_use is result.baseline_model
+
+
+@pytest.fixture
+def own_ledger(monkeypatch):
+    """Keep the ledger beside the folder of a study, as users do."""
+    monkeypatch.delenv("ASSAY_LEDGER", raising=False)
+
+
+def opened(folder):
+    """Return the verdicts on the ledger of a folder's studies, in the order of the openings."""
+    return [entry["verdict"] for entry in Ledger(folder / "ledger.jsonl").entries()]
+
+
+def one_row_is_flat(rows):
+    return np.squeeze(rough(rows)) if len(rows) == 1 else rough(rows)
+
+
+class FewRowsFail:
+    """Needs 60 rows to fit: the folds and the learning curve give it fewer."""
+
+    def fit(self, X, Y):
+        if len(X) < 60:
+            raise ValueError("n_neighbors is 60")
+        return self
+
+    def predict(self, X):
+        return rough(X) + 0.1
+
+
+@pytest.mark.usefixtures("few_baselines", "own_ledger")
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        (one_row_is_flat, r"shape \(1, 1\) or \(1,\), got \(\)"),
+        (lambda rows: rough(rows) if len(rows) < 1000 else rough(rows)[:999], "1000, 1"),
+        (lambda rows: np.full(len(rows), np.nan), "missing or infinite"),
+        (lambda rows: rough(rows)[:-1], "shape"),
+    ],
+)
+def test_what_fails_to_predict_fails_while_the_test_is_sealed(X, T, candidate, said, tmp_path):
+    study = SurrogateStudy(X, rough(X), test=(T, rough(T)), candidate=candidate)
+    with pytest.raises((StudyError, DataError), match=said):
+        study.run(seeds=1, folder=tmp_path / "run")
+    assert opened(tmp_path) == []
+
+
+@pytest.mark.usefixtures("few_baselines", "own_ledger")
+def test_what_fails_to_be_refitted_costs_no_opening_or_only_its_curve(X, T, tmp_path):
+    def study(n):
+        more = np.random.default_rng(1).uniform(size=(n, 2))
+        return SurrogateStudy(more, rough(more), test=(T, rough(T)), candidate=FewRowsFail())
+
+    with pytest.raises(StudyError, match="n_neighbors is 60"):  # 56 of 70 runs are for the fit
+        study(70).run(seeds=1, folder=tmp_path / "run")
+    assert opened(tmp_path) == []
+    result = study(100).run(seeds=1, folder=tmp_path / "run")
+    assert opened(tmp_path) == [result.verdict]
+    assert any("No learning curve of FewRowsFail" in note for note in result.notes)
+    assert any(note.startswith("More runs, Gaussian process") for note in result.notes)
+
+
+@pytest.mark.usefixtures("few_baselines", "own_ledger")
+def test_what_can_only_fail_on_the_test_runs_is_on_record_and_no_look(X, T, tmp_path):
+    def known(rows):
+        if (rows > 3.0).any():
+            raise ValueError("outside of my table")
+        return rough(rows)
+
+    far = np.vstack([T, [[4.0, 4.0]]])
+    data = {"test": (far, rough(far)), "learning_curve": False}
+    with pytest.raises(StudyError, match="outside of my table") as caught:
+        SurrogateStudy(X, rough(X), candidate=known, **data).run(seeds=1, folder=tmp_path / "run")
+    assert "does not count as a look" in caught.value.hint
+    assert opened(tmp_path) == ["failed"]
+    result = SurrogateStudy(X, rough(X), candidate=rough, **data).run(
+        seeds=1, folder=tmp_path / "run"
+    )
+    assert "Nothing of these test rows was shown before" in result.ledger.sentence
+    assert "exploratory" not in result.ledger.sentence
+
+
+@pytest.mark.usefixtures("few_baselines", "own_ledger")
+def test_another_candidate_or_other_runs_are_another_study(X, T, tmp_path):
+    def study(candidate, X=X):
+        return SurrogateStudy(
+            X, rough(X), test=(T, rough(T)), candidate=candidate, learning_curve=False
+        )
+
+    def sentence(made):
+        return made.run(seeds=1, folder=tmp_path / "run").ledger.sentence
+
+    assert "for the first time" in sentence(study(lambda rows: rough(rows)))
+    assert "no new look" in sentence(study(lambda rows: rough(rows)))
+    assert "1 other study" in sentence(study(lambda rows: rough(rows) + 0.0))
+    assert "2 other studies" in sentence(study(lambda rows: rough(rows), X[:60]))
+
+
+def heavy_tailed(seed, n=30):
+    """Return test runs, and a candidate that is a little worse on all but one, where it is far."""
+    T = np.random.default_rng(seed).uniform(size=(n, 2))
+    off = np.where(np.arange(n) == 3, 3.0, 0.05)[:, None]
+    return T, off
+
+
+@pytest.mark.usefixtures("few_baselines")
+def test_an_undecided_mean_is_told_run_by_run(X):
+    T, off = heavy_tailed(11)
+    truth = simulator(T)
+    result = quick(X, simulator(X), test=(T, truth), candidate=truth + off)
+    assert result.verdict == "undecided"
+    assert "nearer on 30 of 30 test runs" in result.sentence
+    note = next(n for n in result.notes if n.startswith("Run by run there is less doubt"))
+    assert "88 to 100 %" in note  # Clopper and Pearson, 30 of 30
+    assert "more test runs" in note
+    assert "logarithm" not in note or (truth > 0).all()
+
+
+@pytest.mark.usefixtures("few_baselines")
+def test_equals_are_told_to_be_open_run_by_run(X, T):
+    result = quick(X, rough(X), test=(T, rough(T)), candidate=GaussianProcess(random_state=7))
+    wins = result.notes[0]
+    assert result.verdict == "undecided"
+    assert "Run by run" not in result.sentence
+    assert "less doubt" not in wins

@@ -47,7 +47,8 @@ def command(
 ) -> int:
     r"""Say which rows of DATA lie outside what a saved model was trained on.
 
-    MODEL is the folder `model` of a study, or the folder of the study. Exits with 0 if every
+    MODEL is the folder of a study, whose verdict then says which of its models is asked, or a
+    folder in it: `model` is the candidate, `baseline` the strongest baseline. Exits with 0 if every
     column has at most the allowed share of rows outside its training range, with 3 if not. A few
     rows outside are to be expected: new rows set new records. Of a surrogate the whole validity
     domain is asked: box, density of the training runs, disagreement of the ensemble.
@@ -162,7 +163,7 @@ def check_data(
     from assay.data import read_table
     from assay.models import load, load_model
 
-    folder = model / "model" if (model / "model").is_dir() else model
+    folder = model_folder(model)
     estimator = load(folder)
     family, _, _, extra = load_model(folder)
     _require_usable(extra, folder)
@@ -182,6 +183,33 @@ def check_data(
     X, rows = _as_trained(table, extra, len(scaler.low), folder)
     titles = [table.columns[i % table.n_columns] for i in range(X.shape[1])]
     return _outside(folder, table, X, rows, titles, scaler, allow, _alarms(estimator, extra, X))
+
+
+def model_folder(path: Path) -> Path:
+    """Return the folder of the model that is meant by `path`.
+
+    Parameters
+    ----------
+    path : Path
+        The folder of a saved model, or of a study: then the model that its verdict says to use or,
+        where that was not saved, the one that was.
+    """
+    from assay.report.saved import BASELINE, CANDIDATE
+
+    there = [name for name in (CANDIDATE, BASELINE) if (path / name).is_dir()]
+    if not there:
+        return path
+    advised = [name for name in _advised(path / "result.json") if name in there]
+    return path / (advised or there)[0]
+
+
+def _advised(result: Path) -> list[str]:
+    """Return the folders that a `result.json` advises; none if it cannot be read or is older."""
+    try:
+        models = json.loads(result.read_bytes()).get("models", [])
+        return [one["folder"] for one in models if one["advised"] is True]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return []
 
 
 def _require_usable(extra: dict[str, Any], folder: Path) -> None:

@@ -212,11 +212,13 @@ def finish(result: Any, common: Common, folder: Path) -> int:
     elif not common.quiet:
         from rich.console import Console
 
+        from assay.report.saved import saved_models, told
         from assay.report.terminal import show
 
         console = Console()
         with console.capture() as shown:
             show(result, console)
-        report = shell.printable(f"Report: {folder / 'report.html'}")
-        tell(f"{shown.get()}\n{report}")
+        lines = [f"Report: {folder / 'report.html'}"]
+        lines += [f"Model: {folder / one.folder} ({told(one)})" for one in saved_models(result)]
+        tell("\n".join([shown.get(), *map(shell.printable, lines)]))
     return shell.EXIT_OK if common.exit_zero else shell.EXIT_OF_VERDICT[result.verdict]

@@ -15,19 +15,21 @@ import numpy as np
 from assay.errors import StudyError
 from assay.report import figures, html, json, words
 from assay.report.plain import toml
+from assay.report.saved import BASELINE, CANDIDATE, saved_models
 from assay.result import Result
 
 # What Assay writes. Anything else in the folder is the user's and is carried over.
-OURS = ("result.json", "report.html", "study.toml", "scores.csv", "figures", "model", "studies")
+_FILES = ("result.json", "report.html", "study.toml", "scores.csv", "figures", "studies")
+OURS = (*_FILES, CANDIDATE, BASELINE)
 
 
 def write(result: Result, folder: str | os.PathLike) -> Path:
     """Write `result` into `folder`; return its path.
 
     The folder then holds ``result.json``, ``report.html``, ``study.toml``, ``figures/``
-    (SVG and PNG), ``studies/`` where several files had a study each, ``model/`` where there is a
-    model that can be saved, and ``scores.csv`` where the result holds columns of test rows
-    (arrays named ``row_...``).
+    (SVG and PNG), ``studies/`` where several files had a study each, ``model/`` (the candidate)
+    and ``baseline/`` (the strongest one) where they can be saved, and ``scores.csv`` where the
+    result holds columns of test rows (arrays named ``row_...``).
 
     Parameters
     ----------
@@ -104,8 +106,8 @@ def _write_texts(result: Result, stage: Path, drawn: list[figures.Rendered]) -> 
     _text(stage / "result.json", json.dumps(result))
     _text(stage / "study.toml", toml(result.settings))
     _text(stage / "report.html", html.render(result, drawn, in_folder=True))
-    if hasattr(result.model, "save"):
-        result.model.save(stage / "model")
+    for one in saved_models(result):
+        one.model.save(stage / one.folder)
     table = score_table(result.arrays)
     if table is not None:
         table.write_csv(stage / "scores.csv")

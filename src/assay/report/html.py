@@ -15,6 +15,7 @@ from typing import Any
 from assay.errors import StudyError
 from assay.report import figures, graphics, numbers, plain, tables, words
 from assay.report.figures import LARGEST_SVG, Rendered
+from assay.report.saved import saved_models, told
 from assay.result import Finding, Gain, Result
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -123,6 +124,8 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "studies": [_study(i, name, s) for i, (name, s) in enumerate(result.studies, 1)],
         "contenders": [_about(c) for c in tables.ordered(result)],
         "extra": [tables.extra(table, MOST_ROWS) for table in result.tables],
+        "saved": saved_models(result),
+        "told": told,
         "tally": words.tally(result.findings),
         "outcomes": words.OUTCOMES,
         "findings": findings,

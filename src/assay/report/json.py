@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from assay.report.plain import plain
+from assay.report.saved import Saved, saved_models
 from assay.report.words import folder_name
 from assay.result import Contender, Finding, Gain, Result
 
@@ -42,6 +43,7 @@ def to_dict(result: Result) -> dict[str, Any]:
             | {"folder": f"studies/{folder_name(place, name)}"}
             for place, (name, study) in enumerate(result.studies, 1)
         ],
+        "models": [_model(one) for one in saved_models(result)],
         "tables": [_table(table) for table in result.tables],
         "notes": plain(result.notes),
         "settings": plain(result.settings),
@@ -54,6 +56,15 @@ def to_dict(result: Result) -> dict[str, Any]:
 def dumps(result: Result) -> str:
     """Return `result` as JSON text, indented, in UTF-8 characters, ending with a new line."""
     return json.dumps(to_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _model(one: Saved) -> dict[str, Any]:
+    return {
+        "folder": one.folder,
+        "method": plain(one.method),
+        "role": one.role,
+        "advised": one.advised,
+    }
 
 
 def _gain(gain: Gain) -> dict[str, Any]:

@@ -174,6 +174,8 @@ def _outputs(values: Any, n: int, m: int | None, who: str) -> np.ndarray:
 class BroughtObject:
     """An object with ``fit`` and ``predict``; a copy of it is fitted."""
 
+    is_foreign = True
+
     def __init__(self, model: Any):
         self.name = type(model).__name__
         try:
@@ -255,6 +257,7 @@ class BroughtFunction:
     """A function from inputs to outputs; nothing is fitted."""
 
     unchecked = (_FUNCTION,)
+    is_foreign = True
     refits = False
 
     def __init__(self, function: Any):

@@ -11,6 +11,7 @@ from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
 from assay.surrogate.base import Surrogate
 from assay.surrogate.conformal import Conformal, cross_errors, fit_conformal
+from assay.surrogate.domain import Domain
 from assay.surrogate.network import check_runs
 from assay.surrogate.spread import has_spread, predict_with_spread
 
@@ -53,7 +54,7 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
     conformal_ : Conformal
     n_features_in_, n_outputs_ : int
     domain_ : Domain
-        The model's, if it has one.
+        The model's or, if it has none, the one given to `of`.
     status_ : str
         The model's, and how many runs the intervals were learned from.
 
@@ -96,11 +97,11 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
             lambda: clone(self.model), X, Y, folds=self.folds, seed=self.random_state
         )
         self.conformal_ = fit_conformal(errors, spread, level=self.level)
-        self.model_ = clone(self.model).fit(X, Y)
+        self.model_, self.given_domain_ = clone(self.model).fit(X, Y), None
         return self._take_over()
 
     @classmethod
-    def of(cls, model, conformal: Conformal) -> "CalibratedSurrogate":
+    def of(cls, model, conformal: Conformal, domain=None) -> "CalibratedSurrogate":
         """Return a fitted model with intervals that were learned elsewhere; nothing is refitted.
 
         Parameters
@@ -108,6 +109,8 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
         model : fitted estimator
         conformal : Conformal
             From errors of such a model on runs that it did not see.
+        domain : Domain, optional
+            Where the model may be used, if it does not know that itself.
 
         Raises
         ------
@@ -127,6 +130,7 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
             )
         made = cls(model, level=conformal.level)
         made.model_, made.conformal_ = model, conformal
+        made.given_domain_ = domain if getattr(model, "domain_", None) is None else None
         return made._take_over()
 
     def predict(self, X, *, return_interval=False, return_std=False, return_valid=False):
@@ -170,8 +174,9 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
 
     @property
     def domain_(self):
-        """The model's validity domain."""
-        return self.model_.domain_
+        """The validity domain: the model's or, if it has none, the one that was given."""
+        given = getattr(self, "given_domain_", None)
+        return self.model_.domain_ if given is None else given
 
     @property
     def n_parameters_(self):
@@ -206,7 +211,11 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
             "conformal": conformal,
             "folds": self.folds,
             "random_state": self.random_state,
+            "domain": None,
         }
+        if getattr(self, "given_domain_", None) is not None:
+            config["domain"], rows = self.given_domain_.to_saved()
+            own |= rows
         return config, own | {f"model.{name}": array for name, array in arrays.items()}
 
     @classmethod
@@ -214,7 +223,10 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
         """Return the fitted estimator from what `to_saved` returned."""
         inner = {k.removeprefix("model."): v for k, v in arrays.items() if k.startswith("model.")}
         fitted = rebuild(config["family"], config["model"], inner)
-        model = cls.of(fitted, Conformal.from_saved(config["conformal"], arrays))
+        domain = None  # models that were saved before have no such entry
+        if config.get("domain") is not None:
+            domain = Domain.from_saved(config["domain"], arrays)
+        model = cls.of(fitted, Conformal.from_saved(config["conformal"], arrays), domain)
         model.set_params(folds=config["folds"], random_state=config["random_state"])
         return model
 
@@ -250,8 +262,9 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
         return mean, half.reshape(mean.shape)
 
     def _valid(self, X):
-        domain = getattr(self.model_, "domain_", None)
-        if domain is None:
+        if getattr(self, "given_domain_", None) is not None:
+            return self.given_domain_.inside(X)
+        if getattr(self.model_, "domain_", None) is None:
             raise StudyError(
                 f"A {type(self.model_).__name__} has no validity domain.",
                 hint="Leave `return_valid` out, or learn a Domain from the training inputs.",

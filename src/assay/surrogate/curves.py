@@ -16,6 +16,7 @@ from assay.surrogate.learning_curve import (
 
 if TYPE_CHECKING:
     from assay.surrogate.inputs import Runs
+    from assay.surrogate.prepared import Held
     from assay.surrogate.scoring import Scored, Yard
 
 FEWEST_FIT = 20  # a quarter of fewer runs teaches nothing
@@ -34,7 +35,7 @@ class Curve:
 
 
 def curve_of_method(
-    scored: "Scored",
+    scored: "Held | Scored",
     make: Callable[[], Any],
     fit: "Runs",
     validation: "Runs",
@@ -47,7 +48,7 @@ def curve_of_method(
 
     Parameters
     ----------
-    scored : Scored
+    scored : Held or Scored
         With the errors on the validation runs, which are the end of the curve.
     make : callable
         Returns an unfitted estimator.

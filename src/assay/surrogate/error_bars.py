@@ -19,6 +19,7 @@ from assay.surrogate.scoring import mid_sentence
 
 if TYPE_CHECKING:
     from assay.surrogate.inputs import Runs
+    from assay.surrogate.prepared import Held
     from assay.surrogate.scoring import Scored, Yard
 
 LEVEL = 0.95
@@ -47,7 +48,7 @@ class Calibration:
 
 
 def calibrate(
-    scored: "Scored",
+    scored: "Held | Scored",
     fit: "Runs",
     validation: "Runs",
     make: Callable[[], Any] | None,
@@ -57,7 +58,7 @@ def calibrate(
 
     Parameters
     ----------
-    scored : Scored
+    scored : Held or Scored
         The method, with its errors on the validation runs.
     fit, validation : Runs
     make : callable or None

@@ -11,21 +11,25 @@ import numpy as np
 
 from assay.data import profile
 from assay.data.scaling import column_statistics
+from assay.digest import digest_of
+from assay.fingerprint import hash_rows
 from assay.result import Column, DataSummary, Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.study import AbstractNeed, Comparison, Parts
+from assay.surrogate.brought import is_predictions
 from assay.surrogate.calibrated import CalibratedSurrogate
 from assay.surrogate.candidates import Making, baseline_methods, candidate_method, thinned
 from assay.surrogate.domain import Domain
-from assay.surrogate.error_bars import ErrorBars, calibrate
+from assay.surrogate.error_bars import ErrorBars
 from assay.surrogate.inputs import Reading, Runs, split_runs
+from assay.surrogate.nearer import Nearer
+from assay.surrogate.prepared import in_batch, prepare, strongest
 from assay.surrogate.scoring import Scored, Yard, contender, independent
 from assay.surrogate.spread import predict_with_spread
 from assay.surrogate.story import Told, sentence, story
 from assay.surrogate.view import SurrogateView
 from assay.verdict import paired_gain
 
-BATCH = 1_000  # rows that the cost of a prediction is measured on
 MEASURED_S = 0.1  # time that each measurement is given
 
 
@@ -81,6 +85,7 @@ class SurrogateNeed(AbstractNeed):
     def split(self, seed):
         """Split the runs, repeated designs and groups kept together, and seal the test part."""
         self._kept.clear()
+        self.contents()  # before anything is fitted
         made = split_runs(self.runs, self.given, seed)
         sealed = SealedTest.of(np.hstack([made.test.X, made.test.Y]), made.test)
         source = made.fit.source
@@ -120,16 +125,19 @@ class SurrogateNeed(AbstractNeed):
         errors = predict_with_spread(estimator, parts.validation.X)[0] - parts.validation.Y
         return float(np.mean(parts.yard.losses(errors)))
 
+    def before_opening(self, parts, candidate, baselines):
+        """Try what was brought; learn intervals and learning curves."""
+        self._kept["prepared"] = prepare(
+            parts, candidate, baselines, learning_curve=self.learning_curve
+        )
+
     def score(self, trained, parts, test):
         """Return predictions, spreads and costs on the test runs."""
         estimator = trained.estimator
         mean, spread = predict_with_spread(estimator, test.X)
-        held = held_spread = None
-        if not getattr(estimator, "only_test", False):
-            held, held_spread = predict_with_spread(estimator, parts.validation.X)
-            held = held - parts.validation.Y
-        batch_us, row_us = _costs(estimator, test.X)
-        return Scored(trained, mean, mean - test.Y, spread, held, held_spread, batch_us, row_us)
+        held = self._kept["prepared"].held_of(trained)
+        known = held.validation_errors, held.validation_spread
+        return Scored(trained, mean, mean - test.Y, spread, *known, *_costs(estimator, test.X))
 
     def contender(self, test, scored):
         """Sum up one method over its seeds."""
@@ -196,45 +204,43 @@ class SurrogateNeed(AbstractNeed):
         return {}
 
     def _told(self, parts, test, candidate, baselines) -> Told:
-        """Return error bars and learning curves, worked out on the first call of a run."""
+        """Return what the test runs say of error bars, worked out on the first call of a run."""
         if "told" not in self._kept:
-            inside = parts.domain.inside(test.X)
-            best = baselines[_best(baselines)]
-            bars, calibrations = {}, {}
-            for s in dict.fromkeys((candidate[0], best, *baselines)):
-                if s.spread is None and s not in (candidate[0], best):
-                    continue
-                made = _again(s, candidate[0])
-                found = calibrate(s, parts.fit, parts.validation, made, parts.seed)
-                calibrations[s.name] = found
-                bars[s.name] = ErrorBars.of(s, found, parts.yard, inside)
+            inside, prepared = parts.domain.inside(test.X), self._kept["prepared"]
+            scored = {s.name: s for s in (*baselines, candidate[0])}
+            bars = {
+                name: ErrorBars.of(scored[name], found, parts.yard, inside)
+                for name, found in prepared.calibrations.items()
+            }
             self._kept["told"] = Told(
-                yard=parts.yard, candidate=candidate[0], best=best, inside=inside,
-                distance=parts.domain.distance(test.X), bars=bars, calibrations=calibrations,
-                curves=self._curves(parts, candidate[0], best),
+                yard=parts.yard, candidate=candidate[0], best=baselines[_best(baselines)],
+                domain=parts.domain, inside=inside, distance=parts.domain.distance(test.X),
+                bars=bars, calibrations=prepared.calibrations, curves=prepared.curves,
+                notes=prepared.notes, nearer=self._nearer(parts.yard, test, candidate, baselines),
             )  # fmt: skip
         return self._kept["told"]
 
-    def _curves(self, parts, first, best):
-        """Return learning curves of the candidate and the strongest baseline, by name."""
-        if not self.learning_curve:
-            return {}
-        from assay.surrogate.curves import curve_of_method
-
-        makes = {s.name: (s, _again(s, first)) for s in (first, best)}
-        return {
-            name: curve_of_method(s, make, parts.fit, parts.validation, parts.yard, parts.seed)
-            for name, (s, make) in makes.items()
-            if make is not None
-        }
+    def _nearer(self, yard, test, candidate, baselines):
+        """Return on how many test runs the candidate, on average over seeds, beats the best."""
+        ours = np.mean([yard.losses(s.errors) for s in candidate], axis=0)
+        theirs = yard.losses(baselines[_best(baselines)].errors)
+        return Nearer.of(ours, theirs, independent(test), _unit(test))
 
     def model(self, candidate):
         """Return the first seed's candidate with its intervals; None for what was brought."""
-        estimator = candidate[0].trained.estimator
+        return self._calibrated(candidate[0])
+
+    def baseline_model(self, baselines):
+        """Return the strongest baseline with its intervals."""
+        return self._calibrated(baselines[_best(baselines)])
+
+    def _calibrated(self, scored):
+        """Return a fitted method with its intervals and domain; None for what cannot be saved."""
+        estimator, told = scored.trained.estimator, self._kept["told"]
         if not hasattr(estimator, "to_saved"):
             return None
-        found = self._kept["told"].calibrations[candidate[0].name]
-        model = CalibratedSurrogate.of(estimator, found.conformal)
+        conformal = told.calibrations[scored.name].conformal
+        model = CalibratedSurrogate.of(estimator, conformal, told.domain)
         model.extra_ = {  # what a saved model must know to be asked about a table
             "columns": list(self.runs.inputs),
             "units": list(self.runs.input_units),
@@ -284,9 +290,24 @@ class SurrogateNeed(AbstractNeed):
             "learning_curve": self.learning_curve,
         }
 
+    def contents(self):
+        """Return digests of the runs, and of what was brought."""
+        return dict(self._contents)
+
+    @functools.cached_property
+    def _contents(self):
+        """Digests, taken once: a model that was brought may remember that it was asked."""
+        runs = np.hstack([self.runs.X, self.runs.Y])
+        found = {"runs": hash_rows(runs)}
+        brought = self.brought
+        if is_predictions(brought) or not isinstance(brought, str):
+            found["candidate"] = digest_of(Path(brought) if isinstance(brought, str) else brought)
+        return found
+
     def verdict_sentence(self, word, said, told):
         """Return the verdict as an engineer would say it."""
-        return sentence(word, said, told, self._kept["told"].yard)
+        kept = self._kept["told"]
+        return sentence(word, said, told, kept.yard, kept.nearer)
 
 
 def _brought(candidate: Any) -> str | None:
@@ -303,22 +324,14 @@ def _unit(test: Runs) -> str:
 
 
 def _best(baselines: list[Scored]) -> int:
-    return int(np.argmin([b.trained.rank for b in baselines]))
-
-
-def _again(scored: Scored, first: Scored):
-    """Return what makes the estimator once more, unfitted; None for what cannot be refitted."""
-    trained = scored.trained
-    if scored is first and not getattr(trained.estimator, "refits", True):
-        return None
-    return lambda: trained.method.make(trained.seed)
+    return strongest([scored.trained for scored in baselines])
 
 
 def _costs(estimator: Any, X: np.ndarray) -> tuple[float, float | None]:
     """Return microseconds a row in a batch, and for a row alone; both after a first call."""
     if getattr(estimator, "only_test", False):
         return 0.0, None
-    batch = np.resize(X, (max(BATCH, len(X)), X.shape[1]))
+    batch = in_batch(X)
     estimator.predict(batch)  # whatever is compiled is compiled now
     estimator.predict(X[:1])
     spent = [_seconds(estimator, rows) for rows in (batch, X[:1])]

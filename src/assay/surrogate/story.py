@@ -10,6 +10,7 @@ from assay.estimators import curve_of
 from assay.result import ExtraTable, Gain
 from assay.study import Parts, Story
 from assay.surrogate.curves import Curve
+from assay.surrogate.domain import Domain
 from assay.surrogate.error_bars import (
     Calibration,
     ErrorBars,
@@ -17,6 +18,7 @@ from assay.surrogate.error_bars import (
     bars_note,
     bars_table,
 )
+from assay.surrogate.nearer import Nearer
 from assay.surrogate.scoring import (
     Scored,
     Yard,
@@ -38,18 +40,21 @@ MOST_IN_CSV = 12  # outputs whose values are written out for every test run
 class Told:
     """What was worked out after the test: error bars and learning curves, by method.
 
-    `inside` (n_test,) bool and `distance` (n_test,) [-] say where the test runs are in the validity
-    domain of the fit part.
+    `inside` (n_test,) bool and `distance` (n_test,) [-] say where the test runs are in `domain`,
+    the validity domain of the fit part.
     """
 
     yard: Yard
     candidate: Scored
     best: Scored
+    domain: Domain
     inside: np.ndarray
     distance: np.ndarray
     bars: dict[str, ErrorBars]
     calibrations: dict[str, Calibration | None]
     curves: dict[str, Curve | None]
+    notes: tuple[str, ...] = ()
+    nearer: Nearer | None = None
 
 
 def story(
@@ -91,7 +96,7 @@ def _title(runs: "Runs", test: "Runs") -> str:
 
 
 def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
-    yield _most_runs(told, gain)
+    yield _most_runs(told, test, gain)
     yield from _where_to_use(told)
     yield from (bars_note(b) for b in told.bars.values())
     for name, curve in told.curves.items():
@@ -100,6 +105,7 @@ def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
                 f"More runs, {name} (RMS error of the validation runs, {_in(told.yard)}): "
                 f"{curve.needed.sentence}"
             )
+    yield from told.notes
     yield _pays(told, parts)
     if test.n_outputs > 1 and test.coordinate is None and np.ptp(told.yard.spread) == 0.0:
         yield (
@@ -116,25 +122,32 @@ def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
             )
 
 
-def _most_runs(told: Told, gain: Gain | None) -> str:
-    """Return a sentence where most runs say what their mean does not, which a few carry."""
+def _most_runs(told: Told, test: "Runs", gain: Gain | None) -> str:
+    """Return what the runs say one by one, where their mean says nothing or something else."""
+    nearer = told.nearer
+    if nearer is None or not nearer.n:
+        return ""
     ours, best = (told.yard.losses(s.errors) for s in (told.candidate, told.best))
-    better = float(np.mean(ours < best))
-    share = max(better, 1.0 - better)
     names = [mid_sentence(s.name) for s in (told.candidate, told.best)]
-    near, far = names if better > 0.5 else names[::-1]
-    closer = f"the {near} is closer on {100 * share:.0f} % of the test runs"
-    if share > 0.6 and (ours.mean() < best.mean()) != (better > 0.5):
+    closer = nearer.said(*names)
+    chance = f"{nearer.share} is the exact 95 % interval on that share, equals would have 50 %"
+    if nearer.decided and (ours.mean() < best.mean()) != nearer.ours:
+        far = names[1] if nearer.ours else names[0]
         return (
-            f"Most runs and the mean disagree: {closer}, the {far} has the smaller mean squared "
-            "error, which the largest errors carry. Decide by what hurts you more."
+            f"Most runs and the mean disagree: {closer} ({chance}), the {far} has the smaller "
+            "mean squared error, which the largest errors carry. Decide by what hurts you more."
         )
-    if share > 0.8 and gain is not None and gain.low <= 0.0 <= gain.high:
-        return (
-            f"Run by run there is less doubt: {closer}. The mean squared error is undecided "
-            "because a few runs carry most of it."
-        )
-    return ""
+    if gain is None or not gain.low <= 0.0 <= gain.high:
+        return ""
+    if not nearer.decided:
+        return f"Run by run it is as open: {closer} ({chance})."
+    logs = ""
+    if (test.Y > 0.0).all():
+        logs = " Or, if it is the relative error that matters, study the logarithm of the outputs."
+    return (
+        f"Run by run there is less doubt: {closer} ({chance}). The mean squared error is undecided "
+        f"because a few runs carry most of it: more test runs settle it (--test).{logs}"
+    )
 
 
 def _where_to_use(told: Told):
@@ -234,7 +247,9 @@ def _columns_of_rows(arrays: dict[str, Any], test: "Runs") -> dict[str, np.ndarr
     return found
 
 
-def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
+def sentence(
+    word: str, said: str, told: dict[str, Any], yard: Yard, nearer: Nearer | None = None
+) -> str:
     """Return the verdict of a surrogate study in words.
 
     Parameters
@@ -244,6 +259,8 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
     told : dict
         ``gain``, ``candidate``, ``baselines`` and ``findings`` of the result.
     yard : Yard
+    nearer : Nearer, optional
+        On how many test runs the candidate is nearer than the strongest baseline.
     """
     gain, ours = told["gain"], told["candidate"]
     if word == "invalid" or gain is None:
@@ -274,10 +291,12 @@ def sentence(word: str, said: str, told: dict[str, Any], yard: Yard) -> str:
         factor = f"{1.0 - gain.estimate:,.0f} times" if np.isfinite(gain.estimate) else "far above"
         rest = f"The squared error of the {network} is {factor} that of the {classic}"
         rest += "." if word == "not_earned" else ", but a few runs carry most of it."
-        return f"{opening} {rest}"
-    if word == "undecided" and np.isinf(gain.low):
-        return f"{opening} A few test runs carry most of the error: they put no bound on the gain."
-    rest = said.removeprefix("Undecided: ")
+    elif word == "undecided" and np.isinf(gain.low):
+        rest = "A few test runs carry most of the error: they put no bound on the gain."
+    else:
+        rest = said.removeprefix("Undecided: ")
+    if word == "undecided" and nearer is not None and nearer.decided:
+        rest += f" Run by run, {nearer.said(network, classic)}."
     return f"{opening} {rest[:1].upper()}{rest[1:]}"
 
 
