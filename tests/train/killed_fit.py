@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from assay.nn import to_arrays
-from assay.train import Hyper, fit
+from assay.train import Hyper, fit, fit_many
 from train.common import CODER, rows
 
 SETTINGS = {
@@ -29,6 +29,8 @@ SETTINGS = {
 
 def run(mode, checkpoint, progress=None):
     """Fit with a checkpoint after every chunk of 10 steps."""
+    if mode == "many":
+        return several(checkpoint, progress)
     setting = SETTINGS[mode]
     return fit(
         CODER, setting["hyper"], rows(), seed=4, chunk=10,
@@ -36,8 +38,20 @@ def run(mode, checkpoint, progress=None):
     )  # fmt: skip
 
 
+def several(checkpoint, progress=None, workers=2):
+    """Fit three networks with checkpoints after every chunk of 10 steps."""
+    return fit_many(
+        CODER, [Hyper(steps=60), Hyper(steps=90), Hyper(steps=40)], rows(), seeds=(4, 5, 6),
+        chunk=10, checkpoint=checkpoint, checkpoint_seconds=0.0, progress=progress,
+        workers=workers,
+    )  # fmt: skip
+
+
 def everything(done):
-    """All that a fit ends with, as arrays."""
+    """All that a fit, or several, ends with, as arrays."""
+    if isinstance(done, list):
+        each = enumerate(map(everything, done))
+        return {f"{i}.{name}": array for i, one in each for name, array in one.items()}
     history = {f"history.{n}": getattr(done.history, n) for n in ("steps", "train", "validation")}
     ends = {"steps": np.array(done.steps), "best": np.array(done.best_step)}
     return to_arrays(done.model) | history | ends | {"status": np.array(done.status.value)}

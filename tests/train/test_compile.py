@@ -25,6 +25,18 @@ def test_four_different_fits_share_one_trace():
     assert trace_count() == before + 1
 
 
+def test_initial_weights_are_not_part_of_the_program():
+    spec = dataclasses.replace(CODER, batch=10)  # of this test alone
+    before = trace_count()
+    first = fit(spec, Hyper(steps=5), rows(), seed=0)
+    larger = fit(spec, Hyper(steps=5, init_scale=3.0), rows(), seed=0)
+    other = fit(dataclasses.replace(spec, init="glorot"), Hyper(steps=5), rows(), seed=0)
+    assert trace_count() == before + 1
+    weights = [one.initial_model.encoder.layers[0].weight for one in (first, larger, other)]
+    np.testing.assert_allclose(weights[1], 3.0 * weights[0], rtol=1e-6)
+    assert not np.allclose(weights[2], weights[0])
+
+
 def test_whole_batches_share_a_trace_within_a_bucket():
     spec = dataclasses.replace(LINE, batch=211)
     before = trace_count()

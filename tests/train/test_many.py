@@ -1,6 +1,9 @@
 """Several networks at a time are the networks one after the other."""
 
 import dataclasses
+import os
+import signal
+import threading
 
 import equinox as eqx
 import jax
@@ -11,6 +14,7 @@ from assay.errors import StudyError
 from assay.train import FitStatus, Hyper, fit, fit_many, trace_count
 
 from .common import CODER, line_rows, rows
+from .killed_fit import everything, several
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -71,3 +75,68 @@ def test_errors_come_through():
         fit_many(CODER, [], x, seeds=())
     with pytest.raises(StudyError, match="expected 100, got 99"):
         fit_many(CODER, Hyper(steps=1), x, y[:-1], seeds=(0, 1))
+
+
+# --- checkpoints: one file a network (tests/train/test_checkpoint.py kills the process) ----------
+
+
+def test_ctrl_c_leaves_checkpoints_that_go_on(tmp_path):
+    told = []
+
+    def pressed(step, steps, loss):
+        told.append(step)
+        if len(told) == 3:
+            os.kill(os.getpid(), signal.SIGINT)  # as from the keyboard: to the main thread
+            threading.Event().wait(0.3)
+
+    broken = several(tmp_path / "kept", pressed)
+    assert {one.status for one in broken} == {FitStatus.INTERRUPTED}
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1", "2"]
+    told.clear()
+    resumed = several(tmp_path / "kept", lambda *a: told.append(a[0]))
+    assert len(told) <= 19 - 3, "it started again instead of going on"
+    unbroken = everything(several(None))
+    for name, array in everything(resumed).items():
+        np.testing.assert_array_equal(array, unbroken[name], err_msg=name)
+
+
+def test_networks_that_had_ended_are_read_back_and_more_may_join(tmp_path):
+    spec = dataclasses.replace(CODER, batch=8)  # of this test alone
+    settings = {"x": rows(), "checkpoint": tmp_path / "kept", "workers": 3}
+    first = fit_many(spec, Hyper(steps=30), seeds=(0, 1), **settings)
+    told = []
+    more = fit_many(
+        spec, Hyper(steps=30), seeds=(0, 1, 2, 3), progress=lambda *a: told.append(a), **settings
+    )
+    assert len(told) == 2  # a chunk each of the two new ones
+    assert all(eqx.tree_equal(a.model, b.model) for a, b in zip(first, more[:2], strict=True))
+
+
+def test_one_compilation_where_the_first_networks_had_ended(tmp_path):
+    spec = dataclasses.replace(CODER, batch=6)  # of this test alone
+    settings = {"x": rows(), "checkpoint": tmp_path / "kept", "workers": 4}
+    fit_many(spec, Hyper(steps=30), seeds=(0,), **settings)
+    jax.clear_caches()  # as in a later process
+    before = trace_count()
+    fit_many(spec, Hyper(steps=30), seeds=range(5), **settings)
+    assert trace_count() == before + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"hypers": Hyper(steps=21)}, r"hyper\.steps"), ({"x": rows(seed=9)}, "x"),
+     ({"seeds": (1, 0)}, "seed")],
+)  # fmt: skip
+def test_the_checkpoints_of_other_networks_are_refused_and_kept(tmp_path, change, named):
+    arguments = {"hypers": Hyper(steps=20), "x": rows(), "seeds": (0, 1), "chunk": 10}
+    fit_many(CODER, **arguments, checkpoint=tmp_path)
+    before = [(tmp_path / name).read_bytes() for name in "01"]
+    with pytest.raises(StudyError, match=f"belongs to another fit: {named} differ"):
+        fit_many(CODER, **(arguments | change), checkpoint=tmp_path)
+    assert [(tmp_path / name).read_bytes() for name in "01"] == before
+
+
+def test_a_file_is_no_folder_of_checkpoints(tmp_path):
+    fit(CODER, Hyper(steps=10), rows(), seed=0, checkpoint=tmp_path / "kept")
+    with pytest.raises(StudyError, match="must be a folder"):
+        fit_many(CODER, Hyper(steps=10), rows(), seeds=(0, 1), checkpoint=tmp_path / "kept")

@@ -49,6 +49,7 @@ def test_bad_specifications(change, match):
     [
         {"steps": 0}, {"steps": 1.5}, {"steps": 2**31}, {"learning_rate": 0.0},
         {"learning_rate": float("nan")}, {"weight_decay": -1.0}, {"weight_decay": float("inf")},
+        {"init_scale": 0.0}, {"init_scale": float("nan")},
     ],
 )  # fmt: skip
 def test_bad_numbers(change):

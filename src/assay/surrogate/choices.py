@@ -3,6 +3,7 @@
 import numpy as np
 
 from assay.errors import StudyError, did_you_mean
+from assay.surrogate.decay import CHOSEN
 
 OPTIMISERS = ("adam", "momentum", "sgd")
 SCALINGS = ("standard", "unit", "none")
@@ -39,6 +40,11 @@ def check_choices(given) -> None:
         raise StudyError(
             f"Give `steps` or `epochs`, not both: got {given.steps} and {given.epochs}.",
             hint="Leave one of them out.",
+        )
+    if isinstance(given.weight_decay, str) and given.weight_decay != CHOSEN:
+        raise StudyError(
+            f"`weight_decay` must be a number, None or {CHOSEN!r}, got {given.weight_decay!r}.",
+            hint=f"{CHOSEN!r} chooses it on held-out runs; None is a usual prior.",
         )
     if (given.prior_sd is None) != (given.noise_sd is None) or (
         given.prior_sd is not None and given.weight_decay

@@ -1,5 +1,6 @@
 """Several networks that differ in their seed: their mean predicts, their spread warns."""
 
+import time
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from assay.surrogate.base import Surrogate
 from assay.surrogate.mlp import MLPSurrogate
 from assay.surrogate.network import NetworkSurrogate
 from assay.train import fit_many
-from assay.train.fitted import fit_state
+from assay.train.many import cores
 
 MOST_MEMBERS = 1000
 
@@ -72,8 +73,16 @@ class DeepEnsemble(MetaEstimatorMixin, Surrogate):
         self.size = size
         self.random_state = random_state
 
-    def fit(self, X, Y, *, validation=None):
-        """Train all members, with one compilation; see `MLPSurrogate.fit`."""
+    def fit(self, X, Y, *, validation=None, checkpoint=None):
+        """Train all members, with one compilation; see `MLPSurrogate.fit`.
+
+        Parameters
+        ----------
+        X, Y, validation
+            See `MLPSurrogate.fit`.
+        checkpoint : path, optional
+            Folder that an interrupted fit goes on from: a file for each member.
+        """
         first = MLPSurrogate() if self.member is None else clone(self.member)
         if not isinstance(first, NetworkSurrogate):
             raise StudyError(
@@ -88,15 +97,18 @@ class DeepEnsemble(MetaEstimatorMixin, Surrogate):
                 hint="5 members are usual.",
             )
         first.set_params(random_state=self.random_state)
-        ready = first.prepare(X, Y, validation)
+        clock = time.perf_counter()
+        ready = first.prepare(X, Y, validation, checkpoint=checkpoint)
         seeds = member_seeds(self.random_state, self.size)
         with first.precise():
             fits = fit_many(
                 ready.spec, ready.hyper, ready.x, ready.y, seeds=seeds,
-                validation=ready.validation, patience=ready.patience,
+                validation=ready.validation, patience=ready.patience, checkpoint=checkpoint,
             )  # fmt: skip
         self.members_ = [_member(first, seed, done) for seed, done in zip(seeds, fits, strict=True)]
-        self.fit_seconds_ = max(done.seconds for done in fits)
+        # The clock does not know of earlier runs of a fit that was gone on with; the members do.
+        shared = sum(done.seconds for done in fits) / min(cores(), len(fits))
+        self.fit_seconds_ = max(time.perf_counter() - clock, shared)
         self.compile_seconds_ = sum(done.compile_seconds for done in fits)
         self._take_over()
         between = first.domain_.between()
@@ -245,5 +257,5 @@ def _member(first, seed, done):
     for name, value in vars(first).items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(member, name, value)
-    fit_state(member, done.unless_interrupted())
+    member.take(done.unless_interrupted())
     return member

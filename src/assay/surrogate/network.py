@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from assay.nn import from_arrays, n_parameters, to_arrays
 from assay.splits import holdout
 from assay.surrogate.base import Surrogate
 from assay.surrogate.choices import check_choices
+from assay.surrogate.decay import CHOSEN, DecaySearch, search_decay
 from assay.surrogate.domain import Domain, check_bounds
 from assay.surrogate.prior import weight_decay_of
 from assay.train import FitSpec, Hyper, epochs_to_steps, predict
@@ -57,7 +59,8 @@ class NetworkSurrogate(Surrogate):
             Further runs; the weights with the smallest error on them are kept. They take the
             place of the share `validation_fraction` of the runs.
         checkpoint : path, optional
-            An interrupted fit goes on from this file.
+            An interrupted fit goes on from this file; what a search for the weight decay keeps
+            is in a folder beside it, with ``.decays`` after its name.
 
         Raises
         ------
@@ -66,13 +69,15 @@ class NetworkSurrogate(Surrogate):
         StudyError
             If a parameter is out of range, or there are fewer than 2 runs.
         """
-        ready = self.prepare(X, Y, validation)
+        clock = time.perf_counter()
+        ready = self.prepare(X, Y, validation, checkpoint=checkpoint)
         with self.precise():
             done = train(
                 ready.spec, ready.hyper, ready.x, ready.y, seed=self.random_state,
                 validation=ready.validation, patience=ready.patience, checkpoint=checkpoint,
             ).unless_interrupted()  # fmt: skip
-        fit_state(self, done)
+        self.take(done)
+        self.fit_seconds_ = max(self.fit_seconds_, time.perf_counter() - clock)
         return self
 
     def predict(self, X, *, return_valid=False):
@@ -101,7 +106,10 @@ class NetworkSurrogate(Surrogate):
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
         used = plain_params(self)
-        return used | {"steps": int(self.steps_), "weight_decay": self.weight_decay_}
+        used |= {"steps": int(self.steps_), "weight_decay": self.weight_decay_}
+        if self.decay_search_ is not None:
+            used["decay_search"] = self.decay_search_.to_dict()
+        return used
 
     def save(self, folder) -> Path:
         """Write ``model.json`` and ``weights.safetensors`` into `folder`."""
@@ -122,6 +130,8 @@ class NetworkSurrogate(Surrogate):
             "steps": int(self.steps_),
             "weight_decay": self.weight_decay_,
         }
+        if self.decay_search_ is not None:
+            config["decay_search"] = self.decay_search_.to_dict()
         return config, to_arrays(self.model_, "net.") | history_to(self.history_) | rows
 
     @classmethod
@@ -142,6 +152,8 @@ class NetworkSurrogate(Surrogate):
             raise ValueError("the validity domain has other inputs than the network")
         model.steps_ = numbers(config, "steps")
         model.weight_decay_ = float(config["weight_decay"])
+        searched = config.get("decay_search")
+        model.decay_search_ = None if searched is None else DecaySearch.from_dict(searched)
         model.status_ = text(config, "status")
         weights, model.history_ = history_from(arrays)
         with model.precise():
@@ -155,8 +167,11 @@ class NetworkSurrogate(Surrogate):
 
     # --- what `DeepEnsemble` uses too --------------------------------------------------------
 
-    def prepare(self, X, Y, validation=None) -> Prepared:
-        """Check runs, fit scaling and domain on them, and return what training is called with."""
+    def prepare(self, X, Y, validation=None, *, checkpoint=None) -> Prepared:
+        """Check runs, fit scaling and domain on them, and return what training is called with.
+
+        The weight decay is chosen here, where it is to be.
+        """
         check_choices(self)
         X, Y, self.one_output_ = check_runs(X, Y)
         self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
@@ -169,17 +184,25 @@ class NetworkSurrogate(Surrogate):
             first, second = holdout(len(x), self.validation_fraction, self.random_state)
             held, x, y = (x[second], y[second]), x[first], y[first]
         batch = FULL_BATCH if self.batch is None else self.batch
-        self.weight_decay_ = self._decay(len(x))
+        self.decay_search_ = None
+        self.weight_decay_ = 0.0 if self.weight_decay == CHOSEN else self._decay(len(x))
         spec = FitSpec(
             build=self._network()[0], build_args=self._network()[1], loss=squared_error,
             optimiser=self.optimiser, schedule=self.schedule, batch=batch,
-            init=self.initialisation, init_scale=float(self.init_scale),
+            init=self.initialisation,
         )  # fmt: skip
         hyper = Hyper(
             steps=self._steps(len(x), batch), learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay_,
+            weight_decay=self.weight_decay_, init_scale=float(self.init_scale),
         )  # fmt: skip
-        return Prepared(spec, hyper, x, y, held, None if held is None else self.patience)
+        ready = Prepared(spec, hyper, x, y, held, None if held is None else self.patience)
+        return self._with_decay(ready, checkpoint) if self.weight_decay == CHOSEN else ready
+
+    def take(self, done) -> None:
+        """Set what a fit has brought."""
+        fit_state(self, done)
+        if self.decay_search_ is not None:
+            self.status_ += " " + self.decay_search_.sentence
 
     def precise(self):
         """Return the context of the network's precision, whatever the caller's is."""
@@ -216,6 +239,15 @@ class NetworkSurrogate(Surrogate):
                 hint="Pass the same columns as in the training runs.",
             )
         return self._scaled(X), self._scaled(Y, self.output_scaler_)
+
+    def _with_decay(self, ready, checkpoint):
+        place = None if checkpoint is None else Path(f"{checkpoint}.decays")
+        with self.precise():
+            found = search_decay(ready, seed=self.random_state, checkpoint=place)
+        self.decay_search_ = found
+        self.weight_decay_ = found.weight_decay(*ready.y.shape)
+        hyper = dataclasses.replace(ready.hyper, weight_decay=self.weight_decay_)
+        return ready._replace(hyper=hyper)
 
     def _decay(self, n_rows):
         if self.weight_decay is not None and self.prior_sd is None:

@@ -1,5 +1,6 @@
 """Many outputs through their principal components: time series, fields on a grid."""
 
+import inspect
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,11 +12,14 @@ from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
 from assay.surrogate.base import Surrogate
 from assay.surrogate.network import check_runs
+from assay.train import checkpoint
 
 FOLDS = 5
 SHARE_OF_NOISE = 0.1  # truncation that adds half a percent to a noise in quadrature
 SHARE_OF_SPREAD = 0.001
 MOST_MODES = 50  # that the rule takes: noise in the outputs would ask for all
+_ARRAYS = ("mean_", "components_", "truncation_variance_")  # what `fit` finds before the model's
+_NUMBERS = ("scale_", "explained_")
 
 
 class PCAOutputs(MetaEstimatorMixin, Surrogate):
@@ -80,7 +84,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         self.modes = modes
         self.sigma = sigma
 
-    def fit(self, X, Y, *, validation=None):
+    def fit(self, X, Y, *, validation=None, checkpoint=None):
         """Find the modes of `Y` (n, m), and train the model on their coefficients.
 
         Parameters
@@ -89,6 +93,9 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         Y : array of shape (n, m) or (n,) [units of the outputs]
         validation : (X, Y), optional
             Passed on to the model, in coefficients.
+        checkpoint : path, optional
+            Folder that an interrupted fit goes on from, where the model's `fit` has checkpoints:
+            ``model`` is the model's own, ``modes`` keeps what it learns from.
 
         Raises
         ------
@@ -97,30 +104,17 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         """
         X, Y, self.one_output_ = check_runs(X, Y)
         self._check_choices(Y)
-        self.mean_ = Y.mean(axis=0)
-        centred = Y - self.mean_
-        _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
-        folds = _folds(Y)
-        self.n_modes_ = self._count(sizes, folds, Y)
-        self.components_ = axes[: self.n_modes_]
-        energy = sizes**2
-        total = energy.sum()
-        self.explained_ = float(energy[: self.n_modes_].sum() / total) if total else 1.0
-        first = sizes[0] / np.sqrt(len(Y))
-        self.scale_ = float(first) if first > 0 else 1.0
-        self.truncation_variance_ = _truncation(folds, self.n_modes_)
         self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
-        model = clone(self.model)
-        own = [name for name in model.get_params() if name.split("__")[-1] == "output_scaling"]
-        model.set_params(**dict.fromkeys(own, "none"))
-        if getattr(model, "member", 0) is None:  # an ensemble of default members
-            from assay.surrogate.mlp import MLPSurrogate
-
-            model.set_params(member=MLPSurrogate(output_scaling="none"))
-        known = {}
-        if validation is not None:
-            known["validation"] = (validation[0], self.coefficients(validation[1]))
-        self.model_ = model.fit(X, self.coefficients(Y), **known)
+        model, known = self._fresh(), {}
+        resumable = "checkpoint" in inspect.signature(model.fit).parameters
+        folder = Path(checkpoint) if checkpoint is not None and resumable else None
+        rows = None if validation is None else check_runs(*validation, fewest=1)[:2]
+        learned, held = self._learned(X, Y, rows, folder)
+        if rows is not None:
+            known["validation"] = (rows[0], held)
+        if folder is not None:
+            known["checkpoint"] = folder / "model"
+        self.model_ = model.fit(X, learned, **known)
         return self
 
     def predict(self, X, *, return_std=False, return_valid=False):
@@ -243,6 +237,63 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         return hasattr(self, "model_")
 
     # --- what the public methods are made of -------------------------------------------------
+
+    def _fresh(self):
+        """Return an unfitted model that leaves the coefficients as they are."""
+        model = clone(self.model)
+        own = [name for name in model.get_params() if name.split("__")[-1] == "output_scaling"]
+        model.set_params(**dict.fromkeys(own, "none"))
+        if getattr(model, "member", 0) is None:  # an ensemble of default members
+            from assay.surrogate.mlp import MLPSurrogate
+
+            model.set_params(member=MLPSurrogate(output_scaling="none"))
+        return model
+
+    def _learned(self, X, Y, validation, folder):
+        """Find the modes; return the coefficients of the outputs, and of those of `validation`.
+
+        They are kept in `folder`: a decomposition need not give the same bits again, and a
+        network's checkpoint belongs to the bits that it learned from.
+        """
+        if folder is None:
+            self._find_modes(Y)
+            return self._both(Y, validation)
+        held = (None, None) if validation is None else validation
+        marks = checkpoint.fingerprint(
+            {"X": X, "Y": Y, "validation X": held[0], "validation Y": held[1]}
+            | {"modes": self.modes, "sigma": self.sigma}
+        )
+        found = checkpoint.load(folder / "modes", marks)
+        if found is None:
+            self._find_modes(Y)
+            learned, held = self._both(Y, validation)
+            arrays = {name: getattr(self, name) for name in (*_ARRAYS, *_NUMBERS)}
+            kept = arrays | {"learned": learned} | ({} if held is None else {"held": held})
+            checkpoint.save(folder / "modes", kept, {}, marks)
+            return learned, held
+        for name in _ARRAYS:
+            setattr(self, name, found[0][name])
+        for name in _NUMBERS:
+            setattr(self, name, float(found[0][name]))
+        self.n_modes_ = len(self.components_)
+        return found[0]["learned"], found[0].get("held")
+
+    def _both(self, Y, validation):
+        held = None if validation is None else self.coefficients(validation[1])
+        return self.coefficients(Y), held
+
+    def _find_modes(self, Y):
+        self.mean_ = Y.mean(axis=0)
+        _, sizes, axes = np.linalg.svd(Y - self.mean_, full_matrices=False)
+        folds = _folds(Y)
+        self.n_modes_ = self._count(sizes, folds, Y)
+        self.components_ = axes[: self.n_modes_]
+        energy = sizes**2
+        total = energy.sum()
+        self.explained_ = float(energy[: self.n_modes_].sum() / total) if total else 1.0
+        first = sizes[0] / np.sqrt(len(Y))
+        self.scale_ = float(first) if first > 0 else 1.0
+        self.truncation_variance_ = _truncation(folds, self.n_modes_)
 
     def _check_choices(self, Y):
         most, modes = min(len(Y), Y.shape[1]), self.modes

@@ -40,6 +40,7 @@ class Job:
     """All that does not change in a fit; `make` checks and builds it."""
 
     spec: FitSpec
+    program: FitSpec  # what is compiled of it
     hyper: Hyper
     traced: dict
     x: np.ndarray
@@ -70,9 +71,10 @@ class Job:
             every = math.ceil(len(validation[0]) / (chunk * min(spec.batch, len(x))))
         shapes, static = skeleton(spec)
         rng = np.random.default_rng((seed, 0))
-        initial = initialise(shapes, rng, rule=spec.init, scale=spec.init_scale)
+        initial = initialise(shapes, rng, rule=spec.init, scale=hyper.init_scale)
         return cls(
             spec=spec,
+            program=spec.program,
             hyper=hyper,
             traced=_traced(hyper),
             x=x,
@@ -109,7 +111,7 @@ class Job:
         """Start a chunk, without waiting for it; return its results and the seconds compiling."""
         before, clock = trace_count(), time.perf_counter()
         results = run_chunk(
-            self.spec,
+            self.program,
             self.layout,
             self._parameters(state.parameters),
             jax.tree.unflatten(jax.tree.structure(self.initial_optimiser), state.optimiser),
@@ -167,7 +169,7 @@ class Job:
         for block, start in enumerate(range(0, len(x), size)):
             rows = [None if a is None else a[start : start + size] for a in (x, y)]
             part = loss_sum(
-                self.spec,
+                self.program,
                 self.layout.y_is_x,
                 parameters,
                 self.traced["extra"],

@@ -16,6 +16,8 @@ Schedule = Literal["constant", "cosine"]
 class FitSpec:
     """Everything that changes the compiled program; equal specifications share a compilation.
 
+    So do those that differ in `init` alone.
+
     Parameters
     ----------
     build : callable
@@ -37,8 +39,6 @@ class FitSpec:
         Whether the loss draws random numbers.
     init : {"torch", "glorot", "he", "lecun", "orthogonal"}
         Rule of the initial weights, see `assay.nn.initialise`.
-    init_scale : float
-        Multiplies the initial weights.
 
     Raises
     ------
@@ -63,7 +63,6 @@ class FitSpec:
     batch: int = 64
     needs_key: bool = False
     init: str = "torch"
-    init_scale: float = 1.0
 
     def __post_init__(self):
         for role, function in (("build", self.build), ("loss", self.loss)):
@@ -93,6 +92,11 @@ class FitSpec:
                 hint="64 rows a step are a good start.",
             )
 
+    @property
+    def program(self) -> "FitSpec":
+        """What the program is compiled for: weights are drawn outside of it, by any rule."""
+        return dataclasses.replace(self, init="torch")
+
 
 @dataclasses.dataclass(frozen=True)
 class Hyper:
@@ -108,12 +112,15 @@ class Hyper:
         At least 0.
     extra : pytree of float
         Further numbers for the loss, such as a noise level.
+    init_scale : float
+        Positive; multiplies the initial weights, but not the biases.
     """
 
     steps: int
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     extra: Any = ()
+    init_scale: float = 1.0
 
     def __post_init__(self):
         if not 1 <= self.steps < 2**31 or int(self.steps) != self.steps:
@@ -130,4 +137,9 @@ class Hyper:
             raise StudyError(
                 f"`weight_decay` must be finite and not negative, got {self.weight_decay!r}.",
                 hint="0 switches it off.",
+            )
+        if not (np.isfinite(self.init_scale) and self.init_scale > 0):
+            raise StudyError(
+                f"`init_scale` must be positive and finite, got {self.init_scale!r}.",
+                hint="1 leaves the rule of the initial weights as it is.",
             )
