@@ -218,8 +218,27 @@ def _reading_weight(setup, sigmas):
     readings = setup.system.problem.readings
     if not readings:
         return 1.0
-    relative = min(s / _size(setup, r) for s, r in zip(sigmas, readings, strict=True))
-    return setup.weights["reading"] * (TRUST * relative) ** 2
+    return setup.weights["reading"] * (TRUST * _relative(setup, sigmas)) ** 2
+
+
+def _relative(setup, sigmas):
+    """Return the smallest noise of a reading over the size of what was read."""
+    readings = setup.system.problem.readings
+    return min(s / _size(setup, r) for s, r in zip(sigmas, readings, strict=True))
+
+
+def slack_of(setup: Setup) -> float | None:
+    """Return how far the equation may be missed beside a misfit of one standard deviation [-].
+
+    In sizes of the equation's terms; None where nothing is to be found from readings, or weights
+    are in raw units.
+    """
+    problem, weight = setup.system.problem, setup.weights["reading"]
+    wanted = problem.readings and (problem.unknown or problem.coefficients)
+    if not wanted or not setup.scales.scaled or not weight > 0:
+        return None
+    sigmas = [_sigma(setup, reading) for reading in problem.readings]
+    return float(np.sqrt(weight) * TRUST * _relative(setup, sigmas))
 
 
 def points_for(problem, points: int | None, kind: str, seed: int, frame: Frame) -> np.ndarray:

@@ -25,7 +25,7 @@ from assay.physics.fitting import (
 )
 from assay.physics.pieces import Piece, by_piece, piece_values
 from assay.physics.problem import Problem
-from assay.physics.residuals import found_value, n_raw
+from assay.physics.residuals import found_numbers, n_raw
 from assay.physics.scaling import scales_of
 from assay.physics.stages import (
     Course,
@@ -349,11 +349,7 @@ class PINN(BaseEstimator):
         self.pieces_, self.data_, self.history_ = tuple(pieces), course.data, course.history()
         system, params = pieces[-1].setup.system, pieces[-1].params
         self.n_fields_, self.n_variables_ = len(system.problem.fields), len(system.problem.box)
-        with jax.enable_x64(True):  # noqa: FBT003
-            self.parameters_ = {
-                name: float(found_value(unknown, np.float64(params["unknown"][name])))
-                for name, unknown in system.problem.unknown.items()
-            }
+        self.parameters_ = found_numbers(system.problem.unknown, params["unknown"])
         self.status_, self.stop_ = course.stop.sentence, course.stop
         self.steps_, self.compile_seconds_ = course.steps, course.compile_seconds
         self.fit_seconds_ = time.perf_counter() - clock

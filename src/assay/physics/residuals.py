@@ -95,27 +95,43 @@ def functions(system: System, params: Any, shared: Shared, *, lifted: bool = Fal
     return at
 
 
-def bounded(coefficient: Unknown | UnknownField, raw):
-    """Return a value within the range of an unknown, from any real number."""
-    share = jax.nn.sigmoid(raw)
-    if coefficient.scale == "log":
-        low, high = math.log(coefficient.low), math.log(coefficient.high)
-        return jnp.exp(low + (high - low) * share)
-    return coefficient.low + (coefficient.high - coefficient.low) * share
+def bounded(coefficient: UnknownField, raw):
+    """Return a value within the range of a coefficient, from what its network says."""
+    return from_share(coefficient, jax.nn.sigmoid(raw))
 
 
 def found_value(unknown: Unknown, raw):
-    """Return the value of an unknown parameter: exp of the raw number, or within its range."""
-    return jnp.exp(raw) if unknown.scale == "log" else bounded(unknown, raw)
+    r"""Return the value of an unknown from any real number: it never leaves the declared range.
+
+    On the declared scale it is :math:`a + (b - a)(1 + \sin\rho)/2`. A logistic curve would do
+    the same, but has no way back from its flat ends, which a bad step can reach.
+    """
+    return from_share(unknown, 0.5 * (1.0 + jnp.sin(raw)))
+
+
+def found_numbers(unknown: dict[str, Unknown], raw: dict) -> dict[str, float]:
+    """Return the values of unknowns as floats; rounding does not take one out of its range."""
+    with jax.enable_x64(True):  # noqa: FBT003
+        values = {name: float(found_value(u, np.float64(raw[name]))) for name, u in unknown.items()}
+    return {name: min(max(values[name], u.low), u.high) for name, u in unknown.items()}
+
+
+def from_share(unknown: Unknown | UnknownField, share):
+    """Return the value at a share (0 to 1) of a range, on the declared scale."""
+    if unknown.scale == "log":
+        low, high = math.log(unknown.low), math.log(unknown.high)
+        return jnp.exp(low + (high - low) * share)
+    return unknown.low + (unknown.high - unknown.low) * share
 
 
 def raw_value(unknown: Unknown, value: float) -> float:
     """Return the raw number of a value of an unknown parameter."""
+    low, high = unknown.low, unknown.high
     if unknown.scale == "log":
-        return math.log(value)
-    share = (value - unknown.low) / (unknown.high - unknown.low)
+        low, high, value = math.log(low), math.log(high), math.log(value)
+    share = (value - low) / (high - low)
     share = min(max(share, 1e-3), 1 - 1e-3)  # a start on the edge could not move
-    return math.log(share / (1 - share))
+    return math.asin(2.0 * share - 1.0)
 
 
 def parameters_of(system: System, params: Any, shared: Shared) -> dict:

@@ -11,7 +11,15 @@ import jax
 import numpy as np
 
 from assay.errors import StudyError
-from assay.physics.fitting import Setup, cast, frame_of, places_of, points_for, row_data
+from assay.physics.fitting import (
+    Setup,
+    cast,
+    frame_of,
+    places_of,
+    points_for,
+    row_data,
+    slack_of,
+)
 from assay.physics.pieces import Piece
 from assay.physics.points import in_box, resampled
 from assay.physics.residuals import lift_at, values_at
@@ -27,6 +35,8 @@ STEPS = {"gauss_newton": 500, "lbfgs": 5_000, "adam": 10_000}
 FINAL = (Stop.NONFINITE, Stop.INTERRUPTED, Stop.SECONDS, Stop.TARGET, Stop.GRADIENT)
 KINDS = ("residual", "condition", "reading")
 CANDIDATES = 20  # times as many points are looked at as are drawn again
+LED = 0.1  # sizes of its terms that the equation may be missed by while the readings lead
+LEAD_SHARE, LEADS = 5, 2  # a fifth of the steps, in two parts
 EVEN_SHARE = 0.2  # of them; more leaves too few for a shock (Burgers: 2e-4 with 1, 9e-5 with 0.2)
 
 
@@ -115,11 +125,31 @@ class Course:
             setup.system.problem, recipe.points, recipe.sampling, recipe.seed, setup.shared.frame
         )
         self._place(setup, points)
-        for name, steps in recipe.optimisers:
+        for factor, name, steps in self._parts(setup):
+            if factor != self.factors[-1]:
+                self.factors[np.array(setup.kinds) == "reading"] = factor
+                self.data = row_data(setup, self.places, self.factors)
             params = self._rounds(setup, params, name, steps)
             if self.stop in (Stop.NONFINITE, Stop.INTERRUPTED, Stop.SECONDS, Stop.TARGET):
                 break
         return params
+
+    def _parts(self, setup):
+        """Return (factor of the readings, optimiser, steps) of each part of the training.
+
+        Where something is to be found the readings lead at first, and the equation is held ever
+        more tightly: held tightly from the start, a network follows the solution of the first
+        guess, and there may be no way downhill from there to the readings.
+        """
+        slack = None if self.recipe.balance else slack_of(setup)
+        factor = 1.0 if slack is None else max((LED / slack) ** 2, 1.0)
+        (name, steps), *others = self.recipe.optimisers
+        each = steps // (LEAD_SHARE * LEADS) if factor > 1.0 else 0
+        if not each:
+            return [(1.0, n, count) for n, count in self.recipe.optimisers]
+        leads = [(factor ** (1.0 - i / LEADS), name, each) for i in range(LEADS)]
+        rest = [(name, steps - LEADS * each), *others]
+        return [*leads, *((1.0, n, count) for n, count in rest)]
 
     @property
     def seconds_left(self):
