@@ -6,7 +6,7 @@ To add one: a frozen dataclass in the file of its subject, one line here, a page
 
 from assay.physics.checks_declared import IllPosed, ReferenceNotConverged, UnequalTerms
 from assay.physics.checks_fields import LateTimes, NotSolved, SpectralBias
-from assay.physics.checks_inverse import DataInConflict, Unidentifiable
+from assay.physics.checks_inverse import DataInConflict, FoundElsewhere, Unidentifiable
 from assay.physics.checks_network import (
     NetworkTooSmall,
     PrecisionFloor,
@@ -37,4 +37,5 @@ CHECKS = (
     DataInConflict(),
     Unchecked(),
     NotSolved(),
+    FoundElsewhere(),
 )

@@ -109,3 +109,94 @@ class DataInConflict:
                 "Check signs and units of the equation, and `sigma` of the readings.",
             ),
         )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundElsewhere:
+    """The network's parameters are not those of least squares (P17).
+
+    Parameters
+    ----------
+    most : float [-]
+        Distance from the least-squares estimate over half the width of its 95 % interval.
+    clear : float [-]
+        The same distance from which the finding is a failure, where the network's values explain
+        the readings worse.
+    matters : float [-]
+        Distance over the declared range, on the declared scale, below which nobody minds.
+    """
+
+    code: ClassVar[str] = "P17"
+    title: ClassVar[str] = "Network and least squares disagree"
+    severity: ClassVar[str] = "fail"
+
+    most: float = 1.0
+    clear: float = 3.0
+    matters: float = 0.002
+
+    def __call__(self, view):
+        """Hold each seed's parameters against the least-squares interval."""
+        fit = _fit_of(view)
+        each = [getattr(network, "parameters_", None) for network in view.candidate]
+        if not each or any(one is None for one in each):
+            raise NotApplicable("The candidate says nothing of the parameters.")
+        far = [
+            max((self._distance(fit, n, u, one[n]), n) for n, u in view.problem.unknown.items())
+            for one in each
+        ]
+        worst, name = max(far)
+        told = {"measured": worst, "threshold": self.most}
+        n_far, n = sum(distance > self.most for distance, _ in far), len(far)
+        if not n_far:
+            return finding(
+                self, "pass",
+                f"The network's parameters agree with least squares; the farthest, {name}, is at "
+                f"{percent(worst)} of the distance that its interval allows.",
+                **told,
+            )  # fmt: skip
+        values = each[far.index((worst, name))]
+        ours, theirs = fit.misfit_at(values), fit.misfit_
+        better = ours < theirs
+        outcome = "fail" if worst > self.clear and not better else "warn"
+        return finding(
+            self, outcome,
+            f"In {n_far} of {n} runs the network's parameters lie outside the least-squares "
+            f"interval: {name} is {values[name]:.4g} against {_said(fit, name)}. "
+            + _who(ours, theirs),
+            **told,
+            cause="The search of least squares ended in a poorer minimum." if better else
+            "The network ended in another minimum, its training has not finished, or what it "
+            "misses of the equation is not small beside the noise.",
+            fix=(
+                ("Give least squares a better start: `Unknown(..., start=)`, or narrower ranges.",)
+                if better else
+                ("Believe the values that explain the readings when they are solved classically.",
+                 "Give the network more steps (`steps=`) and points, or let the readings count "
+                 "more (`weights={'reading': 100.0}`).")
+            ),
+        )  # fmt: skip
+
+    def _distance(self, fit, name, unknown, value):
+        """Return how far a value is from the nearest good minimum, in what its interval allows."""
+        f = np.log if unknown.scale == "log" else float
+        whole = f(unknown.high) - f(unknown.low)
+        low, high = (f(end) for end in fit.intervals_[name])
+        minima = [fit.parameters_[name], *(values[name] for values in fit.rivals_)]
+        away = min((f(value) - f(centre) for centre in minima), key=abs)
+        centre = f(fit.parameters_[name])
+        allowed = high - centre if away > 0 else centre - low
+        # An interval that ends at the range allows what is there.
+        return float(abs(away) / max(allowed, self.matters * whole))
+
+
+def _said(fit, name):
+    low, high = fit.intervals_[name]
+    return f"{fit.parameters_[name]:.4g} ({low:.4g} to {high:.4g})"
+
+
+def _who(ours, theirs):
+    """Return which of two sets of values the readings prefer, by their misfits."""
+    if not np.isfinite(ours):
+        return "Solved classically with the network's values, the equation has no solution."
+    told = f"Solved classically, the misfit is {ours:.3g} with its values and {theirs:.3g} with "
+    return f"{told}those of least squares: believe the {'former' if ours < theirs else 'latter'}."
