@@ -1,5 +1,11 @@
 """Deep ensembles: mean and spread of their members, one compilation, cost, and the UCI sets."""
 
+import json
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -9,6 +15,7 @@ from assay.models import load_model, save_model
 from assay.surrogate import DeepEnsemble, MLPSurrogate, ResNetSurrogate
 from assay.surrogate.ensemble import member_seeds
 from assay.train import trace_count
+from assay.train.job import Job
 
 MEMBER = {"hidden": (32, 32), "steps": 1500}
 
@@ -118,6 +125,79 @@ def test_damaged_models_are_refused(small, tmp_path, change):
     save_model(tmp_path / "b", family=family, config=config | change, arrays=arrays)
     with pytest.raises(AssayError):
         assay.load(tmp_path / "b")
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+def kept_steps(folder):
+    """How far each member's checkpoint is."""
+    steps = {}
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        steps[path.name] = json.loads(header["__metadata__"]["assay"])["state"]["numbers"]["step"]
+    return steps
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"weight_decay": "validation", "validation_fraction": 0.2}]
+)
+def test_ctrl_c_leaves_members_that_go_on(tmp_path, monkeypatch, settings):
+    X, Y = runs(n=100)
+    member = MLPSurrogate(hidden=(8,), steps=400, **settings)
+    make = lambda: DeepEnsemble(member, 3)
+    unbroken = make().fit(X, Y)
+    finish, count = Job.finish, [0]
+    pressed_at = 5 if not settings else 6 * 4 + 5
+
+    def pressed(self, *arguments):
+        count[0] += 1
+        if count[0] == pressed_at:
+            os.kill(os.getpid(), signal.SIGINT)  # as from the keyboard: to the main thread
+            threading.Event().wait(0.2)
+        return finish(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Job, "finish", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            make().fit(X, Y, checkpoint=tmp_path / "kept")
+        reached = kept_steps(tmp_path / "kept")
+        assert set(reached) == {"0", "1", "2"}
+        assert 0 < sum(reached.values()) < 1200
+        patch.setattr(Job, "finish", finish)
+        count[0], dispatch = 0, Job.dispatch
+
+        def counted(self, *arguments):
+            count[0] += 1
+            return dispatch(self, *arguments)
+
+        patch.setattr(Job, "dispatch", counted)
+        resumed = make().fit(X, Y, checkpoint=tmp_path / "kept")
+    assert count[0] == (1200 - sum(reached.values())) // 100
+    np.testing.assert_array_equal(resumed.predict_members(X), unbroken.predict_members(X))
+    assert resumed.settings() == unbroken.settings()
+    assert resumed.status_ == unbroken.status_
+    for key, values in unbroken.history_.items():
+        np.testing.assert_array_equal(resumed.history_[key], values)
+
+
+def test_members_of_another_ensemble_are_refused(tmp_path):
+    X, Y = runs(n=50)
+    member = MLPSurrogate(hidden=(4,), steps=20)
+    DeepEnsemble(member, 2).fit(X, Y, checkpoint=tmp_path / "kept")
+    with pytest.raises(StudyError, match="belongs to another fit"):
+        DeepEnsemble(member, 2, random_state=1).fit(X, Y, checkpoint=tmp_path / "kept")
+
+
+def test_seconds_are_those_of_all_members():
+    X, Y = runs(n=50)
+    member = MLPSurrogate(hidden=(8,), steps=300)
+    DeepEnsemble(member, 2).fit(X, Y)  # compiles
+    clock = time.perf_counter()
+    model = DeepEnsemble(member, 12).fit(X, Y)
+    spent = time.perf_counter() - clock
+    assert 0.5 * spent < model.fit_seconds_ <= spent
 
 
 def test_untrained(small):

@@ -12,6 +12,7 @@ from assay.errors import AssayError, DataError, ModelError, StudyError
 from assay.models import load_model, save_model
 from assay.surrogate import MLPSurrogate, weight_decay_of
 from assay.train import trace_count
+from assay.train.job import Job
 
 # The boundary of `assay.data` words its refusals for engineers, not as scikit-learn's check_array.
 WORDING = "refused, in other words than scikit-learn's"
@@ -72,6 +73,77 @@ def test_default_weight_decay_is_a_prior_whose_weight_falls_with_the_runs():
     assert model.weight_decay_ == pytest.approx(2.0 * 0.05**2 / (50 * 2))
     assert model.settings()["weight_decay"] == model.weight_decay_
     assert MLPSurrogate(hidden=(2,), steps=1, weight_decay=0).fit(X, Y).weight_decay_ == 0.0
+
+
+CHOOSING = {"hidden": (32, 32), "steps": 1000}
+
+
+def noisy(seed, n=60):
+    """A few runs of a smooth function whose noise is as large as its spread."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n, 2))
+    truth = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    return X, truth, truth + rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """Errors against the truth of the chosen decay, of none and of the largest, per seed."""
+    found = []
+    for seed in range(4):
+        X, _, y = noisy(seed)
+        new, truth, _ = noisy(100 + seed, 1000)
+        models = [
+            MLPSurrogate(**CHOOSING, weight_decay=decay, random_state=seed).fit(X, y)
+            for decay in ("validation", 0.0, 50.0 / 60)
+        ]
+        found.append([np.sqrt(np.mean((m.predict(new) - truth) ** 2)) for m in models])
+    return np.array(found)
+
+
+def test_decay_chosen_on_held_out_runs_beats_none_and_too_much(chosen):
+    validated, none, much = chosen.T
+    assert (validated < 0.8 * none).all()
+    assert (validated < 0.8 * much).all()
+
+
+def test_decay_is_chosen_with_one_program_and_told(tmp_path):
+    X, _, y = noisy(0)
+    settings = {"hidden": (31,), "steps": 300, "batch": 16}
+    before = trace_count()
+    model = MLPSurrogate(**settings, weight_decay="validation").fit(X, y)
+    assert trace_count() == before + 1  # 30 networks of the folds, and the last
+    found = model.decay_search_
+    assert found.folds == 5
+    assert model.weight_decay_ == found.strengths[np.argmin(found.errors)] / 60
+    assert found.sentence in model.status_
+    assert model.settings()["weight_decay"] == model.weight_decay_
+    plain = MLPSurrogate(**settings, weight_decay=model.weight_decay_).fit(X, y)
+    np.testing.assert_array_equal(plain.predict(X), model.predict(X))
+    loaded = assay.load(model.save(tmp_path / "m"))
+    assert loaded.settings() == model.settings()
+    assert loaded.decay_search_ == found
+
+
+def test_decay_is_chosen_on_the_runs_of_early_stopping():
+    X, _, y = noisy(0)
+    settings = {"hidden": (32,), "steps": 600, "patience": 3}
+    model = MLPSurrogate(**settings, weight_decay="validation", validation_fraction=0.25).fit(X, y)
+    assert model.decay_search_.folds == 0
+    error = model.history_["validation"].min()
+    assert error == pytest.approx(min(model.decay_search_.errors), rel=1e-6)
+    new, truth, _ = noisy(50)
+    given = MLPSurrogate(**settings, weight_decay="validation").fit(X, y, validation=(new, truth))
+    assert min(given.decay_search_.errors) == pytest.approx(given.history_["validation"].min())
+
+
+def test_more_runs_need_fewer_folds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 1))
+    settings = {"hidden": (4,), "steps": 10, "weight_decay": "validation"}
+    assert MLPSurrogate(**settings).fit(X, X[:, 0]).decay_search_.folds == 2
+    with pytest.raises(StudyError, match="at least 10 runs, got 9"):
+        MLPSurrogate(**settings).fit(X[:9], X[:9, 0])
 
 
 def test_weight_decay_follows_the_formula():
@@ -203,6 +275,44 @@ def test_float64_in_and_out_of_a_float32_world():
     assert MLPSurrogate(hidden=(4,), steps=2).fit(X, Y).model_.layers[0].weight.dtype == np.float32
 
 
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+class Stopped(Exception):
+    """Ends a fit at a chunk of its own choosing, as a kill would."""
+
+
+def stop_at(monkeypatch, chunk):
+    """Let fits end without warning at the start of that chunk; return the count of chunks."""
+    dispatch, count = Job.dispatch, [0]
+
+    def counted(self, *arguments):
+        count[0] += 1
+        if count[0] == chunk:
+            raise Stopped
+        return dispatch(self, *arguments)
+
+    monkeypatch.setattr(Job, "dispatch", counted)
+    return count
+
+
+@pytest.mark.parametrize("chunk", [20, 62])  # of 60 in the search for the decay and 2 more
+def test_a_search_for_the_decay_goes_on_where_it_stopped(tmp_path, monkeypatch, chunk):
+    X, _, y = noisy(0)
+    make = lambda: MLPSurrogate(hidden=(8,), steps=200, weight_decay="validation")
+    unbroken = make().fit(X, y)
+    with monkeypatch.context() as patch:
+        stop_at(patch, chunk)
+        with pytest.raises(Stopped):
+            make().fit(X, y, checkpoint=tmp_path / "kept")
+    assert (tmp_path / "kept.decays").is_dir()
+    count = stop_at(monkeypatch, -1)
+    resumed = make().fit(X, y, checkpoint=tmp_path / "kept")
+    assert count[0] <= 62 - chunk + 6  # of networks that were under way, up to a chunk each
+    np.testing.assert_array_equal(resumed.predict(X), unbroken.predict(X))
+    assert resumed.decay_search_ == unbroken.decay_search_
+
+
 # --- saved ---------------------------------------------------------------------------------------
 
 
@@ -236,6 +346,8 @@ def test_saved_model_predicts_the_same_in_a_fresh_process(small, tmp_path):
         ("params", {"hidden": [16], "optimiser": "magic"}),
         ("domain", {"limit": "far", "spread": None}),
         ("steps", -1),
+        ("decay_search", {"strengths": [1.0], "errors": [], "folds": 5}),
+        ("decay_search", {"errors": "none"}),
         ("scaler", {}),
         ("status", 3),
     ],
@@ -264,6 +376,8 @@ def test_damaged_models_are_refused(small, tmp_path, key, value):
         ({"validation_fraction": 0.9}, "validation_fraction"),
         ({"prior_sd": 1.0}, "noise_sd"),
         ({"prior_sd": 1.0, "noise_sd": 1.0, "weight_decay": 0.1}, "takes the place"),
+        ({"weight_decay": "auto"}, "'validation'"),
+        ({"prior_sd": 1.0, "noise_sd": 1.0, "weight_decay": "validation"}, "takes the place"),
         ({"initialisation": "xavier"}, "initialisation"),
         ({"init_scale": -1.0}, "scale"),
         ({"activation": "tan"}, "activation"),

@@ -8,6 +8,7 @@ import assay
 from assay.errors import AssayError, StudyError
 from assay.models import load_model, save_model
 from assay.surrogate import DeepEnsemble, MLPSurrogate, PCAOutputs
+from assay.train.job import Job
 
 T = np.linspace(0.0, 1.0, 40)
 
@@ -173,3 +174,65 @@ def test_error_bars_need_a_model_that_has_them():
         model.predict(X, return_std=True)
     with pytest.raises(StudyError, match="`sigma`"):
         PCAOutputs(LinearRegression(), sigma=-1.0).fit(X, Y)
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+class Killed(Exception):
+    """Ends a fit without warning."""
+
+
+@pytest.mark.parametrize("inner", ["network", "ensemble"])
+def test_an_interrupted_fit_goes_on_though_the_modes_come_out_otherwise(
+    tmp_path, monkeypatch, inner
+):
+    X, Y = runs(n=60, noise=0.5)
+    member = MLPSurrogate(hidden=(8,), steps=300)
+    make = lambda: PCAOutputs(member if inner == "network" else DeepEnsemble(member, 2), modes=3)
+    fit = lambda **more: make().fit(X, Y, validation=runs(n=20, seed=1), **more)
+    unbroken = fit()
+    finish, dispatch, count, svd = Job.finish, Job.dispatch, [0], np.linalg.svd
+
+    def killed(self, *arguments):
+        count[0] += 1
+        if count[0] == 5:
+            raise Killed
+        return finish(self, *arguments)
+
+    def counted(self, *arguments):
+        count[0] += 1
+        return dispatch(self, *arguments)
+
+    if inner == "ensemble":  # ends it in the fifth of six chunks
+        with monkeypatch.context() as patch:
+            patch.setattr(Job, "finish", killed)
+            with pytest.raises(Killed):
+                fit(checkpoint=tmp_path / "kept")
+    else:
+        fit(checkpoint=tmp_path / "kept")
+    assert (tmp_path / "kept" / "modes").is_file()
+    # Another library of linear algebra, or number of threads: other last bits.
+    monkeypatch.setattr(np.linalg, "svd", lambda *a, **k: pytest.fail("it found the modes again"))
+    monkeypatch.setattr(Job, "dispatch", counted)
+    count[0] = 0
+    resumed = fit(checkpoint=tmp_path / "kept")
+    assert count[0] <= (4 if inner == "ensemble" else 0)  # of six: at least a member was kept
+    monkeypatch.setattr(np.linalg, "svd", svd)
+    np.testing.assert_array_equal(resumed.predict(X), unbroken.predict(X))
+    np.testing.assert_array_equal(resumed.truncation_variance_, unbroken.truncation_variance_)
+    assert resumed.explained_ == unbroken.explained_
+    assert (resumed.n_modes_, resumed.n_outputs_) == (3, 40)
+
+
+def test_modes_of_other_runs_are_refused(tmp_path):
+    X, Y = runs(n=30)
+    model = PCAOutputs(MLPSurrogate(hidden=(4,), steps=5), modes=2)
+    model.fit(X, Y, checkpoint=tmp_path)
+    with pytest.raises(StudyError, match="belongs to another fit: Y differ"):
+        model.fit(X, Y + 1.0, checkpoint=tmp_path)
+
+
+def test_a_model_without_checkpoints_keeps_none(tmp_path):
+    PCAOutputs(LinearRegression(), modes=2).fit(*runs(n=30), checkpoint=tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -31,17 +31,22 @@ class MLPSurrogate(NetworkSurrogate):
         Steps of the optimiser; None makes 10,000, or 40 passes over the runs where those are more.
     epochs : int >= 1 or None, default None
         Passes over the runs, instead of `steps`.
-    weight_decay : float >= 0 or None, default None
+    weight_decay : float >= 0, "validation" or None, default None
         :math:`\lambda`: the MAP estimate under a normal prior on the weights and biases, see
         `weight_decay_of`; None is that of a prior of standard deviation 1 and a noise of 0.05
-        scaled units, 0.005 / (n m). 0 switches it off.
+        scaled units, 0.005 / (n m). 0 switches it off. "validation" tries
+        :math:`\lambda n m = 2 \sigma^2 / s_w^2` of 0, 0.0005, 0.005, ... 5 with one compiled
+        program and takes the one with the smallest error on held-out runs: those of early
+        stopping where there are any; else a fifth of the runs in turn, until 200 runs have judged
+        but at most five times, after which the network is trained on all runs. That costs 6 to
+        30 more fits.
     prior_sd, noise_sd : float > 0, optional
         Instead of `weight_decay`: standard deviation of that prior [-], and of the noise of the
         outputs [units of the outputs]. With outputs of different scales the noise is their
         root mean square in scaled units.
     validation_fraction : float in [0, 0.5], default 0.0
-        Share of the runs that are held out; the weights with the smallest error on them are kept.
-        0 trains on all runs and keeps the last weights.
+        Share of the runs that are held out; the weights with the smallest error on them are kept:
+        early stopping. 0 trains on all runs and keeps the last weights.
     patience : int >= 1 or None, default None
         Stop after so many looks at the held-out runs (one every 100 steps) without progress.
     initialisation : {"torch", "glorot", "he", "lecun", "orthogonal"}, default "torch"
@@ -73,6 +78,8 @@ class MLPSurrogate(NetworkSurrogate):
     untrained_ : MLPSurrogate or None
         With the weights before training.
     weight_decay_ : float
+    decay_search_ : DecaySearch or None
+        What "validation" tried and found: ``strengths``, ``errors``, ``folds``.
     fit_seconds_, compile_seconds_ : float [s]
 
     Notes
@@ -90,6 +97,10 @@ class MLPSurrogate(NetworkSurrogate):
     True
     >>> model.predict([[0.5], [2.0]], return_valid=True)[1].tolist()
     [True, False]
+    >>> noisy = np.sin(3.0 * X[:, 0]) + np.random.default_rng(0).normal(size=100)
+    >>> chosen = MLPSurrogate(steps=500, weight_decay="validation").fit(X, noisy)
+    >>> bool(chosen.weight_decay_ > model.weight_decay_)
+    True
     """
 
     name: ClassVar[str] = "MLP"

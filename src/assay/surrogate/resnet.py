@@ -34,7 +34,7 @@ class ResNetSurrogate(NetworkSurrogate):
     model_ : ResNet
     n_features_in_, n_outputs_, n_parameters_, status_, history_, scaler_, output_scaler_, domain_
         See `MLPSurrogate`.
-    untrained_, weight_decay_, fit_seconds_, compile_seconds_
+    untrained_, weight_decay_, decay_search_, fit_seconds_, compile_seconds_
         See `MLPSurrogate`.
 
     Examples
