@@ -8,10 +8,10 @@ planted failure and a healthy run in tests/checks.
 from assay.surrogate.checks_baseline import BaselineNotConverged as BaselineNotConverged
 from assay.surrogate.checks_data import FewTestRuns as FewTestRuns
 from assay.surrogate.checks_data import OutsideDomain as OutsideDomain
-from assay.surrogate.checks_data import RunsSeenBefore as RunsSeenBefore
 from assay.surrogate.checks_data import Unchecked as Unchecked
 from assay.surrogate.checks_scaling import BadInitialisation as BadInitialisation
 from assay.surrogate.checks_scaling import NotScaled as NotScaled
+from assay.surrogate.checks_seen import RunsSeenBefore as RunsSeenBefore
 from assay.surrogate.checks_training import OverFitting as OverFitting
 from assay.surrogate.checks_training import RateTooHigh as RateTooHigh
 from assay.surrogate.checks_training import TrainingNotFlattened as TrainingNotFlattened

@@ -1,4 +1,4 @@
-"""Checks of the runs: seen before, too few, outside the domain, brought from outside."""
+"""Checks of the runs: too few, outside the domain, brought from outside."""
 
 import dataclasses
 import math
@@ -10,96 +10,12 @@ from scipy import stats
 from assay.checks import NotApplicable, finding
 from assay.fingerprint import row_hashes
 from assay.result import Finding
-from assay.shared_rows import leak_finding
 from assay.surrogate.checks_parts import by_unit, losses, rms_ratio
 from assay.surrogate.domain import Domain
 from assay.surrogate.view import SurrogateView
 from assay.symptoms import percent
 
 FEWEST = 3  # runs on a side, before an error is said of it
-
-
-@dataclasses.dataclass(frozen=True)
-class RunsSeenBefore:
-    """Test runs whose inputs were learned from, exactly or nearly (S01).
-
-    Attributes
-    ----------
-    max_share : float [-]
-        Share of such test runs from which the study is invalid (ours: an interpolating surrogate
-        has no error on them, and one in a hundred lowers a mean error by a hundredth).
-    tolerance : float [-]
-        Nearly equal runs are closer than this share of the usual distance between neighbours (the
-        default of `assay.leaks.leaks`).
-    same : float [-]
-        Outputs at equal inputs are the same ones up to this share of their spread, where half of
-        them or more are (ours: what rounding to four digits leaves).
-    """
-
-    code: ClassVar[str] = "S01"
-    title: ClassVar[str] = "Test runs seen before"
-    severity: ClassVar[Literal["warn", "fail"]] = "fail"
-
-    max_share: float = 0.01
-    tolerance: float = 0.05
-    same: float = 0.001
-
-    def __call__(self, view: SurrogateView) -> Finding:
-        """Look for the inputs of test runs among those of the fit and of the validation."""
-        parts = (view.fit, view.validation)
-        seen = np.concatenate([part.X for part in parts])
-        hashes, first = np.unique(row_hashes(seen), return_index=True)
-        own = row_hashes(view.test.X)
-        again = np.isin(own, hashes)
-        if not again.any():
-            return leak_finding(
-                self,
-                tuple(part.X for part in parts),
-                view.test.X,
-                max_share=self.max_share,
-                tolerance=self.tolerance,
-                seed=view.seed,
-                rows=(np.concatenate([p.row_numbers for p in parts]), view.test.row_numbers),
-            )
-        at = first[np.searchsorted(hashes, own[again])]
-        outputs = np.concatenate([part.Y for part in parts])[at]
-        copied = row_hashes(outputs) == row_hashes(view.test.Y[again])
-        off = np.abs(outputs - view.test.Y[again])
-        near = (off <= self.same * view.fit.Y.std(axis=0)).all(axis=1)
-        # A file with fewer digits changes all its copies a little; noise rarely leaves one so near.
-        copies = int((near if near.mean() >= 0.5 else copied).sum())
-        return self._equal(view, int(again.sum()), copies, again, at)
-
-    def _equal(self, view, count, copies, again, at) -> Finding:
-        n = len(again)
-        share = count / n
-        fail = copies / n >= self.max_share
-        numbers = np.concatenate([view.fit.row_numbers, view.validation.row_numbers])
-        pairs = zip(numbers[at][:3], view.test.row_numbers[again][:3], strict=True)
-        told = ", ".join(f"run {i} and test run {j}" for i, j in pairs)
-        same = (
-            "with the same outputs"
-            if copies == count
-            else f"{copies:,} of them with the same outputs"
-        )
-        return finding(
-            self,
-            "fail" if fail else "warn",
-            f"{count:,} of {n:,} test runs ({percent(share)}) have the very inputs of runs that "
-            f"were learned from, {same}. For example {told}.",
-            measured=share,
-            threshold=self.max_share,
-            interval=_clopper(count, n),
-            cause="The same runs are in both files, or a design was repeated."
-            if copies
-            else "Designs were repeated in the test runs: they measure the noise of the simulator, "
-            "and not how well new designs are predicted.",
-            fix=(
-                "Take repeated designs out, or keep them in one part (they are, if one table is "
-                "given).",
-                "Run the simulator at new inputs for the test.",
-            ),
-        )
 
 
 @dataclasses.dataclass(frozen=True)
