@@ -227,18 +227,24 @@ def _relative(setup, sigmas):
     return min(s / _size(setup, r) for s, r in zip(sigmas, readings, strict=True))
 
 
-def slack_of(setup: Setup) -> float | None:
+def slack_of(setup: Setup, sigma: float | None = None) -> float | None:
     """Return how far the equation may be missed beside a misfit of one standard deviation [-].
 
     In sizes of the equation's terms; None where nothing is to be found from readings, or weights
     are in raw units.
+
+    Parameters
+    ----------
+    setup : Setup
+    sigma : float, optional
+        What the noise is, over that which the weights assume.
     """
     problem, weight = setup.system.problem, setup.weights["reading"]
     wanted = problem.readings and (problem.unknown or problem.coefficients)
     if not wanted or not setup.scales.scaled or not weight > 0:
         return None
     sigmas = [_sigma(setup, reading) for reading in problem.readings]
-    return float(np.sqrt(weight) * TRUST * _relative(setup, sigmas))
+    return float(np.sqrt(weight) * TRUST * _relative(setup, sigmas) * (sigma or 1.0))
 
 
 def points_for(problem, points: int | None, kind: str, seed: int, frame: Frame) -> np.ndarray:

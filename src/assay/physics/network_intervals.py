@@ -7,13 +7,15 @@ import jax
 import numpy as np
 
 from assay.errors import StudyError
-from assay.physics.residuals import found_value
+from assay.physics.network_error import network_error
+from assay.physics.residuals import found_numbers
 from assay.train.descent import Limits
 from assay.train.least_squares import least_squares
 from assay.train.rows import all_rows
 
 RIDGE = 1e-12  # of the largest diagonal entry: what rounding has left of the flattest directions
-WEAK = 1e-2  # precision of an unknown on its raw scale where nothing bounds it
+WEAK = 0.1  # precision, in shares of the range, where nothing bounds an unknown
+FLAT = 1e-4  # least slope of a share in its raw number, which vanishes on the edge of the range
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,26 +25,33 @@ class Interval:
     Attributes
     ----------
     value, low, high : float [unit of the unknown]
+        The ends are cut at the declared range.
     spread : float [-]
-        Standard error on the raw scale: of the logarithm with ``scale="log"``.
+        Standard error on the declared scale: of the logarithm with ``scale="log"``.
+    own : float [-]
+        The part of it that is the network's own error, in the same unit; the rest is the noise of
+        the readings. 0 where it was not looked at.
     """
 
     value: float
     low: float
     high: float
     spread: float
+    own: float = 0.0
 
 
 def laplace_intervals(pinn: Any) -> dict[str, Interval]:
     r"""Return the interval of each unknown from the curvature of the loss at the end.
 
     With the normal matrix :math:`N = J^T J` of weights :math:`w` and unknowns :math:`\lambda`,
-    one over the variance of a reading each, the covariance of the unknowns is
+    one over the variance of a reading each, the noise gives the unknowns the covariance
 
     .. math:: (N_{\lambda\lambda} - N_{\lambda w} N_{ww}^{-1} N_{w\lambda})^{-1},
 
-    times the reduced misfit where the noise is not given. The network is held to the equation as
-    tightly as in training, not exactly: the interval is a little wider than that of a solver.
+    times the reduced misfit where the noise is not given. What the network itself misses, by its
+    size, its points or a training that has not ended, is added: see `assay.physics.network_error`.
+    The network is held to the equation as tightly as in training, not exactly: the interval is a
+    little wider than that of a solver.
 
     Parameters
     ----------
@@ -72,12 +81,29 @@ def laplace_intervals(pinn: Any) -> dict[str, Interval]:
     ridge = RIDGE * float(np.diag(weights).max())
     chol = np.linalg.cholesky(weights + ridge * np.eye(len(weights)))
     half = np.linalg.solve(chol, mixed)
-    marginal = own - half.T @ half
+    per_share = 1.0 / _share_slopes(pinn, names)
+    marginal = (own - half.T @ half) * np.outer(per_share, per_share)
     variance, factor = _noise(pinn)
     values, vectors = np.linalg.eigh((marginal + marginal.T) / (2.0 * variance))
     # Rounding can make a flat direction slightly negative: it is flat.
     covariance = (vectors / (np.maximum(values, 0.0) + WEAK**2)) @ vectors.T
-    return _intervals(pinn, names, _raw(pinn, names), np.sqrt(np.diag(covariance)), factor)
+    carried = np.concatenate([-np.linalg.solve(chol.T, half), np.eye(k)]) * per_share
+    error = _own_error(pinn, carried @ covariance / variance)
+    spread = np.sqrt(np.diag(covariance) + np.diag(error))
+    return _intervals(pinn, names, spread, factor, np.sqrt(np.diag(error)))
+
+
+def _own_error(pinn, directions):
+    """Return the covariance (k, k) of the network's own error, in shares of the ranges."""
+    piece, data = pinn.pieces_[-1], _data(pinn)
+    readings = [i for i, kind in enumerate(piece.setup.kinds) if kind == "reading"]
+    per_row = float(data.weights[readings[0]][0]) ** 2  # `normal_matrix` is divided by it
+    unsaid = any(reading.sigma is None for reading in pinn.problem_.readings)
+    places = tuple(np.asarray(item["x"], np.float64) for item in data.items)
+    with jax.enable_x64(pinn.precision == "float64"):
+        return network_error(
+            piece.setup, piece.params, data, places, directions / per_row, unsaid=unsaid
+        )
 
 
 def bootstrap_intervals(pinn: Any, *, n: int = 20, steps: int = 50, seed: int = 0):
@@ -126,9 +152,10 @@ def bootstrap_intervals(pinn: Any, *, n: int = 20, steps: int = 50, seed: int = 
                     items[i] = _redrawn(items[i], rows[i], data.weights[i], scale, rng)
             new = dataclasses.replace(data, items=tuple(items))
             end = least_squares(piece.setup.terms, piece.params, new, limits=limits)
-            found.append([float(end.params["unknown"][name]) for name in names])
+            values = found_numbers(pinn.problem_.unknown, end.params["unknown"])
+            found.append([_to_share(pinn, name, values[name]) for name in names])
     spread = np.std(found, axis=0, ddof=1)
-    return _intervals(pinn, names, _raw(pinn, names), spread, float(t.ppf(0.975, n - 1)))
+    return _intervals(pinn, names, spread, float(t.ppf(0.975, n - 1)))
 
 
 def _redrawn(item, rows, weight, scale, rng):
@@ -177,21 +204,34 @@ def _data(pinn):
     return pinn.data_
 
 
-def _raw(pinn, names):
-    params = pinn.pieces_[-1].params
-    return np.array([float(params["unknown"][name]) for name in names])
+def _share_slopes(pinn, names):
+    """Return by how much the share of each unknown changes with its raw number."""
+    raw = pinn.pieces_[-1].params["unknown"]
+    return np.array([max(abs(0.5 * np.cos(float(raw[name]))), FLAT) for name in names])
 
 
-def _intervals(pinn, names, raw, spread, factor):
+def _scale(unknown):
+    """Return (function to the declared scale, its inverse, ends of the range there)."""
+    to, back = (np.log, np.exp) if unknown.scale == "log" else (float, float)
+    return to, back, (float(to(unknown.low)), float(to(unknown.high)))
+
+
+def _to_share(pinn, name, value):
+    to, _, (low, high) = _scale(pinn.problem_.unknown[name])
+    return (float(to(value)) - low) / (high - low)
+
+
+def _intervals(pinn, names, spread, factor, own=None):
+    """Return intervals from standard errors in shares of the ranges."""
     unknown, made = pinn.problem_.unknown, {}
-    with jax.enable_x64(True):  # noqa: FBT003
-        for name, centre, error in zip(names, raw, spread, strict=True):
-            u = unknown[name]
-            low, value, high = (
-                float(found_value(u, np.float64(centre + side * factor * error)))
-                for side in (-1.0, 0.0, 1.0)
-            )
-            if u.low <= value <= u.high:  # a network can leave the range: then nothing is cut
-                low, high = max(low, u.low), min(high, u.high)
-            made[name] = Interval(value, low, high, float(error))
+    own = np.zeros(len(names)) if own is None else own
+    for name, error, part in zip(names, spread, own, strict=True):
+        u, value = unknown[name], pinn.parameters_[name]
+        to, back, (low, high) = _scale(u)
+        centre, width = float(to(value)), high - low
+        ends = [centre + side * factor * error * width for side in (-1.0, 1.0)]
+        made[name] = Interval(
+            value, max(float(back(max(ends[0], low))), u.low),
+            min(float(back(min(ends[1], high))), u.high), float(error * width), float(part * width),
+        )  # fmt: skip
     return {name: made[name] for name in unknown}

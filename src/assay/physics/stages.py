@@ -18,7 +18,16 @@ from assay.physics.fitting import (
     places_of,
     points_for,
     row_data,
-    slack_of,
+)
+from assay.physics.journal import Journal, marks_of
+from assay.physics.leading import (
+    PARTS,
+    SHARE,
+    last_factor,
+    lead_factors,
+    noise_shown,
+    noise_unsaid,
+    without_fifth,
 )
 from assay.physics.pieces import Piece
 from assay.physics.points import in_box, resampled
@@ -35,8 +44,7 @@ STEPS = {"gauss_newton": 500, "lbfgs": 5_000, "adam": 10_000}
 FINAL = (Stop.NONFINITE, Stop.INTERRUPTED, Stop.SECONDS, Stop.TARGET, Stop.GRADIENT)
 KINDS = ("residual", "condition", "reading")
 CANDIDATES = 20  # times as many points are looked at as are drawn again
-LED = 0.1  # sizes of its terms that the equation may be missed by while the readings lead
-LEAD_SHARE, LEADS = 5, 2  # a fifth of the steps, in two parts
+BROKEN = (Stop.NONFINITE, Stop.INTERRUPTED, Stop.SECONDS, Stop.TARGET)
 EVEN_SHARE = 0.2  # of them; more leaves too few for a shock (Burgers: 2e-4 with 1, 9e-5 with 0.2)
 
 
@@ -108,48 +116,64 @@ class Course:
     recipe : Recipe
     watch : function (step, setup, params), optional
         Called after every chunk of steps with the last weights.
+    folder : path, optional
+        Where the training is kept, to go on from.
+    settings : dict, optional
+        Of the estimator: those of another one are refused there.
     """
 
-    def __init__(self, recipe: Recipe, watch: Callable | None = None):
+    def __init__(
+        self, recipe: Recipe, watch: Callable | None = None, folder=None, settings: Any = None
+    ):
         self.recipe, self.watch = recipe, watch
+        self.folder, self.settings, self.journal = folder, settings or {}, Journal(None, {})
         self.clock = time.perf_counter()
         self.steps, self.compile_seconds, self.stop = 0, 0.0, Stop.RUNNING
         self.logs: list[dict] = []
         self.places = self.data = self.factors = None
+        self.hold = False  # whether some readings are held back
 
     def train(self, setup: Setup, params: Any) -> Any:
         """Train on one setup; return the weights."""
         recipe = self.recipe
-        self.factors = np.ones(len(setup.terms))
+        self.factors, self.hold = np.ones(len(setup.terms)), False
         points = points_for(
             setup.system.problem, recipe.points, recipe.sampling, recipe.seed, setup.shared.frame
         )
         self._place(setup, points)
-        for factor, name, steps in self._parts(setup):
-            if factor != self.factors[-1]:
-                self.factors[np.array(setup.kinds) == "reading"] = factor
-                self.data = row_data(setup, self.places, self.factors)
-            params = self._rounds(setup, params, name, steps)
-            if self.stop in (Stop.NONFINITE, Stop.INTERRUPTED, Stop.SECONDS, Stop.TARGET):
+        self._open(setup, params)
+        params, optimisers = self._lead(setup, params)
+        for name, steps in optimisers:
+            if self.stop in BROKEN:
                 break
+            params = self._rounds(setup, params, name, steps)
         return params
 
-    def _parts(self, setup):
-        """Return (factor of the readings, optimiser, steps) of each part of the training.
-
-        Where something is to be found the readings lead at first, and the equation is held ever
-        more tightly: held tightly from the start, a network follows the solution of the first
-        guess, and there may be no way downhill from there to the readings.
-        """
-        slack = None if self.recipe.balance else slack_of(setup)
-        factor = 1.0 if slack is None else max((LED / slack) ** 2, 1.0)
+    def _lead(self, setup, params):
+        """Let the readings lead at first; return the weights, and the steps that are left."""
         (name, steps), *others = self.recipe.optimisers
-        each = steps // (LEAD_SHARE * LEADS) if factor > 1.0 else 0
-        if not each:
-            return [(1.0, n, count) for n, count in self.recipe.optimisers]
-        leads = [(factor ** (1.0 - i / LEADS), name, each) for i in range(LEADS)]
-        rest = [(name, steps - LEADS * each), *others]
-        return [*leads, *((1.0, n, count) for n, count in rest)]
+        factors = () if self.recipe.balance else lead_factors(setup)
+        each = steps // (SHARE * PARTS)
+        if not factors or not each:
+            return params, self.recipe.optimisers
+        self.hold = noise_unsaid(setup)
+        for factor in factors:
+            self._weigh(setup, factor)
+            params = self._rounds(setup, params, name, each)
+            if self.stop in BROKEN:
+                return params, ()
+        sigma = noise_shown(setup, params, self.data) if self.hold else 1.0
+        self.hold = False
+        self._weigh(setup, last_factor(setup, sigma))
+        return params, ((name, steps - PARTS * each), *others)
+
+    def _weigh(self, setup, factor):
+        self.factors[np.array(setup.kinds) == "reading"] = factor
+        self._refresh(setup)
+
+    def _refresh(self, setup):
+        data = row_data(setup, self.places, self.factors)
+        self.data = without_fifth(setup, data) if self.hold else data
 
     @property
     def seconds_left(self):
@@ -159,7 +183,7 @@ class Course:
     def _place(self, setup, points):
         recipe = self.recipe
         self.places = places_of(setup, points, recipe.face_points, recipe.seed)
-        self.data = row_data(setup, self.places, self.factors)
+        self._refresh(setup)
 
     def _rounds(self, setup, params, name, steps):
         """Train by one optimiser, with new points or weights every so many steps."""
@@ -193,20 +217,28 @@ class Course:
         given = {"progress": progress, "state": state}
         terms, data = setup.terms, self.data
         if name == "adam":
-            limits = Limits(**ask, stall=0.0, chunk=100)
-            rate = dataclasses.replace(recipe.rate, steps=steps)
-            return adam(terms, params, data, limits=limits, rate=rate, **given)
-        if name == "lbfgs":
-            return lbfgs(terms, params, data, limits=Limits(**ask, patience=200), **given)
-        return least_squares(terms, params, data, limits=Limits(**ask), **given)
+            given["rate"] = dataclasses.replace(recipe.rate, steps=steps)
+            limits, method = Limits(**ask, stall=0.0, chunk=100), adam
+        elif name == "lbfgs":
+            limits, method = Limits(**ask, patience=200), lbfgs
+        else:
+            limits, method = Limits(**ask), least_squares
+        run = ft.partial(method, terms, params, data, limits=limits, **given)
+        return self.journal.descend(lambda keep: run(keep=keep), params)
+
+    def _open(self, setup, params):
+        """Open what was kept of this very training, before its first descent."""
+        if self.folder is not None and self.journal.path is None:
+            marks = marks_of(self.settings, setup.terms, params, self.data)
+            self.journal = Journal(self.folder, marks)
+            self.clock -= self.journal.spent
 
     def _keep(self, setup, found):
         parts, kinds = found.history["parts"], np.array(setup.kinds)
         log = {kind: parts[:, kinds == kind].sum(axis=1) for kind in KINDS}
         log["loss"] = found.history["loss"]
         log["step"] = self.steps + found.history["step"] - found.history["step"][0]
-        start = time.perf_counter() - self.clock - found.seconds
-        log["seconds"] = start + found.history["seconds"]
+        log["seconds"] = self.journal.began + found.history["seconds"]
         self.logs.append(log)
         self.steps = int(log["step"][-1])
         self.compile_seconds += found.compile_seconds
@@ -222,7 +254,7 @@ class Course:
             wanted = np.clip(wanted, 1e-4, 1e6)
             self.factors = wanted if not again else 0.5 * self.factors + 0.5 * wanted
             self.factors[0] = 1.0
-            self.data = row_data(setup, self.places, self.factors)
+            self._refresh(setup)
 
     def _drawn(self, setup, params):
         frame, n = setup.shared.frame, len(self.places[0])
