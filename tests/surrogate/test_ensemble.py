@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -188,6 +190,54 @@ def test_members_of_another_ensemble_are_refused(tmp_path):
     DeepEnsemble(member, 2).fit(X, Y, checkpoint=tmp_path / "kept")
     with pytest.raises(StudyError, match="belongs to another fit"):
         DeepEnsemble(member, 2, random_state=1).fit(X, Y, checkpoint=tmp_path / "kept")
+
+
+def surrogate(runs, out, **more):
+    typed = [sys.executable, "-m", "assay.cli.main", "surrogate", runs, "--outputs", "u_*"]
+    typed += ["--seeds", "1", "--out", str(out)]
+    # A job in the background is started with Ctrl-C ignored, and hands that on to its own.
+    given = signal.signal(signal.SIGINT, signal.default_int_handler)
+    environment = os.environ | {"ASSAY_LEDGER": str(out.with_name("ledger-" + out.name))}
+    try:
+        return subprocess.Popen(
+            typed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL, env=environment, **more,
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, given)
+
+
+@pytest.mark.slow
+def test_the_command_goes_on_with_the_ensemble_that_ctrl_c_stopped(tmp_path):
+    """The default candidate, behind the principal components of a series."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(120, 2))
+    Y = X[:, :1] * np.exp(-3.0 * X[:, 1:] * np.linspace(0.0, 1.0, 8)) + 1e-3 * rng.normal(size=8)
+    head = "a,b," + ",".join(f"u_{i}" for i in range(8))
+    np.savetxt(tmp_path / "runs.csv", np.c_[X, Y], delimiter=",", header=head, comments="")
+    out, whole = tmp_path / "stopped", tmp_path / "whole"
+    process = surrogate(str(tmp_path / "runs.csv"), out)
+    partial, deadline = out.with_name("stopped.partial"), time.monotonic() + 300
+    members = lambda: [p for p in partial.rglob("*") if p.name.isdigit() and p.is_file()]
+    while not members() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "the same command again" in err
+    reached = kept_steps(members()[0].parent)
+    assert sum(reached.values()) > 0
+    assert not out.exists()
+    found = []
+    for folder in (out, whole):
+        process = surrogate(str(tmp_path / "runs.csv"), folder)
+        _, err = process.communicate(timeout=600)
+        assert process.returncode in (0, 3, 4, 5), err
+        told = json.loads((folder / "result.json").read_text("utf-8"))
+        found.append([told["verdict"], told["gain"], told["candidate"]["metrics"]])
+    assert not partial.exists()
+    print(found)
+    assert found[0] == found[1]
 
 
 def test_seconds_are_those_of_all_members():

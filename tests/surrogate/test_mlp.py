@@ -5,12 +5,26 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import assay
 from assay.errors import AssayError, DataError, ModelError, StudyError
 from assay.models import load_model, save_model
-from assay.surrogate import MLPSurrogate, weight_decay_of
+from assay.surrogate import (
+    DeepEnsemble,
+    GaussianProcess,
+    MLPSurrogate,
+    NeuralODE,
+    PCAOutputs,
+    ResNetSurrogate,
+    as_function,
+    invert,
+    weight_decay_of,
+)
+from assay.surrogate.boosting import Boosting
+from assay.surrogate.nearest import NearestRuns
+from assay.surrogate.response_surface import MeanOutput, ResponseSurface
 from assay.train import trace_count
 from assay.train.job import Job
 
@@ -376,6 +390,11 @@ def test_damaged_models_are_refused(small, tmp_path, key, value):
         ({"validation_fraction": 0.9}, "validation_fraction"),
         ({"prior_sd": 1.0}, "noise_sd"),
         ({"prior_sd": 1.0, "noise_sd": 1.0, "weight_decay": 0.1}, "takes the place"),
+        ({"weight_decay": True}, "`weight_decay` must be a number"),
+        ({"learning_rate": "fast"}, "`learning_rate` must be a number"),
+        ({"init_scale": True}, "`init_scale` must be a number"),
+        ({"validation_fraction": None}, "`validation_fraction` must be a number"),
+        ({"prior_sd": True, "noise_sd": 1.0}, "`prior_sd` must be a number"),
         ({"weight_decay": "auto"}, "'validation'"),
         ({"prior_sd": 1.0, "noise_sd": 1.0, "weight_decay": "validation"}, "takes the place"),
         ({"initialisation": "xavier"}, "initialisation"),
@@ -407,6 +426,33 @@ def test_constant_outputs_and_inputs():
     X = np.c_[np.linspace(0.0, 1.0, 20), np.full(20, 7.0)]
     model = MLPSurrogate(hidden=(4,), steps=200).fit(X, np.full(20, 42.0))
     np.testing.assert_allclose(model.predict(X), 42.0, atol=0.5)
+
+
+def unfitted():
+    network = MLPSurrogate()
+    single = (network, ResNetSurrogate(), NeuralODE(), DeepEnsemble(), GaussianProcess())
+    plain = (MeanOutput(), ResponseSurface(), NearestRuns(), Boosting())
+    return (*single, *plain, PCAOutputs(network), PCAOutputs(DeepEnsemble()))
+
+
+@pytest.mark.parametrize("model", unfitted(), ids=repr)
+def test_what_was_not_fitted_says_so(model, tmp_path):
+    X, Y = runs(n=5)
+    calls = {
+        "predict": lambda: model.predict(X),
+        "score": lambda: model.score(X, Y),
+        "save": lambda: model.save(tmp_path / "model"),
+    }
+    if hasattr(model, "coefficients"):
+        calls["coefficients"] = lambda: model.coefficients(Y)
+    if not isinstance(model, MeanOutput):  # it has none
+        calls["settings"] = lambda: model.settings()
+    if not isinstance(model, MeanOutput | NearestRuns | Boosting):
+        calls["as_function"] = lambda: as_function(model)
+        calls["invert"] = lambda: invert(model, Y[0], 1.0)
+    for call in calls.values():
+        with pytest.raises(NotFittedError):
+            call()
 
 
 def test_scikit_learn_conventions():

@@ -172,8 +172,9 @@ def test_error_bars_need_a_model_that_has_them():
     model = PCAOutputs(LinearRegression()).fit(X, Y)
     with pytest.raises(StudyError, match="return_std"):
         model.predict(X, return_std=True)
-    with pytest.raises(StudyError, match="`sigma`"):
-        PCAOutputs(LinearRegression(), sigma=-1.0).fit(X, Y)
+    for sigma in (-1.0, True, "1"):
+        with pytest.raises(StudyError, match="`sigma`"):
+            PCAOutputs(LinearRegression(), sigma=sigma).fit(X, Y)
 
 
 # --- checkpoints ---------------------------------------------------------------------------------

@@ -80,12 +80,14 @@ class Boosting(Surrogate):
 
     def predict(self, X):
         """Return the outputs (n, m), or (n,) if `Y` was (n,) [units of the outputs]."""
+        self._require_fit()
         X = as_matrix(X, name="X", n_columns=self.n_features_in_)
         out = np.column_stack([model.predict(X) for model in self.models_])
         return out[:, 0] if self.one_output_ else out
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         return {
             "trees": self.trees_,
             "leaves": self.leaves_,

@@ -1,5 +1,7 @@
 """Which parameters of a network surrogate make sense."""
 
+import numbers
+
 import numpy as np
 
 from assay.errors import StudyError, did_you_mean
@@ -24,6 +26,7 @@ def check_choices(given) -> None:
                 f"Unknown {field} {getattr(given, field)!r} of a surrogate.",
                 hint=did_you_mean(str(getattr(given, field)), valid),
             )
+    _check_numbers(given)
     if not 0.0 <= given.validation_fraction <= 0.5:
         raise StudyError(
             f"`validation_fraction` must be from 0 to 0.5, got {given.validation_fraction!r}.",
@@ -41,11 +44,6 @@ def check_choices(given) -> None:
             f"Give `steps` or `epochs`, not both: got {given.steps} and {given.epochs}.",
             hint="Leave one of them out.",
         )
-    if isinstance(given.weight_decay, str) and given.weight_decay != CHOSEN:
-        raise StudyError(
-            f"`weight_decay` must be a number, None or {CHOSEN!r}, got {given.weight_decay!r}.",
-            hint=f"{CHOSEN!r} chooses it on held-out runs; None is a usual prior.",
-        )
     if (given.prior_sd is None) != (given.noise_sd is None) or (
         given.prior_sd is not None and given.weight_decay
     ):
@@ -54,6 +52,31 @@ def check_choices(given) -> None:
             f"got {given.prior_sd!r}, {given.noise_sd!r} and {given.weight_decay!r}.",
             hint="Give the two standard deviations, or the weight decay alone.",
         )
+
+
+def is_number(value) -> bool:
+    """Whether a value is a real number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def _check_numbers(given):
+    decay = given.weight_decay
+    if not (decay is None or is_number(decay) or (isinstance(decay, str) and decay == CHOSEN)):
+        raise StudyError(
+            f"`weight_decay` must be a number, None or {CHOSEN!r}, got {decay!r}.",
+            hint=f"{CHOSEN!r} chooses it on held-out runs; None is a usual prior.",
+        )
+    for field in ("learning_rate", "init_scale", "validation_fraction"):
+        if not is_number(getattr(given, field)):
+            raise StudyError(
+                f"`{field}` must be a number, got {getattr(given, field)!r}.", hint="Leave it out."
+            )
+    for field in ("prior_sd", "noise_sd"):
+        value = getattr(given, field)
+        if value is not None and not is_number(value):
+            raise StudyError(
+                f"`{field}` must be a number or None, got {value!r}.", hint="Leave it out."
+            )
 
 
 def _whole(value):

@@ -148,6 +148,7 @@ class DeepEnsemble(MetaEstimatorMixin, Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         used = self.members_[0].settings()
         used.pop("random_state")
         return {"size": len(self.members_), "random_state": self.random_state, "member": used}

@@ -87,6 +87,7 @@ class NearestRuns(Surrogate):
 
     def predict(self, X):
         """Return the outputs (n, m), or (n,) if `Y` was (n,) [units of the outputs]."""
+        self._require_fit()
         X = as_matrix(X, name="X", n_columns=self.n_features_in_)
 
         def block(rows):
@@ -100,6 +101,7 @@ class NearestRuns(Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         return {"k": self.k_, "power": self.power_, "inner_error": self.inner_error_}
 
     def save(self, folder) -> Path:

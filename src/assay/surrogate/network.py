@@ -105,6 +105,7 @@ class NetworkSurrogate(Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         used = plain_params(self)
         used |= {"steps": int(self.steps_), "weight_decay": self.weight_decay_}
         if self.decay_search_ is not None:

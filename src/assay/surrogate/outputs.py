@@ -11,6 +11,7 @@ from assay.data import as_matrix
 from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
 from assay.surrogate.base import Surrogate
+from assay.surrogate.choices import is_number
 from assay.surrogate.network import check_runs
 from assay.train import checkpoint
 
@@ -146,9 +147,8 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
 
     def coefficients(self, Y):
         """Return the scaled coefficients (n, K) [-] of outputs `Y` (n, m)."""
-        Y = np.asarray(Y)
-        Y = as_matrix(Y[:, None] if Y.ndim == 1 else Y, name="Y", n_columns=len(self.mean_))
-        return (Y - self.mean_) @ self.components_.T / self.scale_
+        self._require_fit()
+        return self._coefficients(Y)
 
     @property
     def domain_(self):
@@ -167,6 +167,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         used = {"modes": self.n_modes_, "modes_asked": self.modes, "sigma": self.sigma}
         inner = getattr(self.model_, "settings", None)
         return used | ({"model": inner()} if inner else {})
@@ -279,8 +280,13 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         return found[0]["learned"], found[0].get("held")
 
     def _both(self, Y, validation):
-        held = None if validation is None else self.coefficients(validation[1])
-        return self.coefficients(Y), held
+        held = None if validation is None else self._coefficients(validation[1])
+        return self._coefficients(Y), held
+
+    def _coefficients(self, Y):
+        Y = np.asarray(Y)
+        Y = as_matrix(Y[:, None] if Y.ndim == 1 else Y, name="Y", n_columns=len(self.mean_))
+        return (Y - self.mean_) @ self.components_.T / self.scale_
 
     def _find_modes(self, Y):
         self.mean_ = Y.mean(axis=0)
@@ -305,7 +311,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
                 f"outputs), a share of the variance between 0 and 1, or None, got {modes!r}.",
                 hint="Leave it out for as many as the truncation error asks for.",
             )
-        if self.sigma is not None and not 0.0 < self.sigma < np.inf:
+        if self.sigma is not None and not (is_number(self.sigma) and 0.0 < self.sigma < np.inf):
             raise StudyError(
                 f"`sigma` must be positive and finite, got {self.sigma!r}.",
                 hint="Give the standard deviation of the noise, in the unit of the outputs.",

@@ -45,6 +45,7 @@ class MeanOutput(Surrogate):
 
     def predict(self, X):
         """Return the mean for every row of `X` (n, d): (n, m), or (n,) if `Y` was (n,)."""
+        self._require_fit()
         X = as_matrix(X, name="X", n_columns=self.n_features_in_)
         out = np.tile(self.mean_, (len(X), 1))
         return out[:, 0] if self.one_output_ else out
@@ -163,6 +164,7 @@ class ResponseSurface(Surrogate):
 
     def predict(self, X):
         """Return the outputs (n, m), or (n,) if `Y` was (n,) [units of the outputs]."""
+        self._require_fit()
         X = as_matrix(X, name="X", n_columns=self.n_features_in_)
 
         def block(rows):
@@ -174,6 +176,7 @@ class ResponseSurface(Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         return {
             "degree": self.degree,
             "terms": len(self.coefficients_) + 1,
