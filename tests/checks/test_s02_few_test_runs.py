@@ -76,3 +76,23 @@ def test_an_interval_without_an_end_names_no_number_of_runs(surrogate_view, Give
     assert found.outcome == "warn"
     assert found.measured is None
     assert "several times as many test runs as these 60" in found.fix[0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-np.inf, 1.0, "put no bound on the gain over it"),
+        (-np.inf, 0.5, "put the gain over it at +50 % or less"),
+        (-0.25, 0.305, "put the gain over it at -25 % to +30 %"),
+        (-12.0, -0.05, "put the gain over it at -1,200 % to -5 %"),
+    ],
+)
+def test_a_gain_is_told_in_per_cent_and_an_end_that_says_nothing_is_no_end(
+    surrogate_view, Given, low, high, said
+):
+    X = ISHIGAMI.sample(60, 0)
+    gain = dataclasses.replace(
+        paired_gain(X[:, 0] ** 2, X[:, 0] ** 2, against="it"), low=low, high=high
+    )
+    found = CHECK(surrogate_view(*[(X, X[:, :1])] * 3, [Given()], gain=gain))
+    assert said in found.sentence

@@ -124,3 +124,20 @@ def test_not_applicable(surrogate_view, Given, problem_parts):
 def test_no_error_at_all_has_a_ratio_all_the_same():
     assert rms_ratio(np.zeros(3), np.zeros(4)) == (1.0, 1.0, 1.0)
     assert rms_ratio(np.full(3, 1e-310), np.zeros(4))[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("errors", "why"),
+    [([1.0, 0.05, 0.05, 0.05, 0.05, 0.05], "the interval decides"), ([0.05] * 6, "no harm")],
+)
+def test_a_gap_above_the_limit_that_passes_says_why(surrogate_view, Given, errors, why):
+    rng = np.random.default_rng(0)
+    (X, Y), (V, W) = ((x, 3.0 * x[:, :1]) for x in (rng.uniform(-1, 1, (n, 1)) for n in (80, 6)))
+    predicted = W + np.array(errors)[:, None]
+    known = Y + 0.003 * rng.normal(size=Y.shape)
+    given = {"fit_predictions": known, "validation_predictions": predicted}
+    found = CHECK(surrogate_view((X, Y), (V, W), (V, W), [Given()], **given))
+    assert found.outcome == "pass"
+    assert found.measured > found.threshold
+    assert f"above the limit of 10, but {'the' if 'interval' in why else 'so'}" in found.sentence
+    assert why in found.sentence

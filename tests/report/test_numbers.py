@@ -61,3 +61,10 @@ def test_microseconds(value, text):
 )
 def test_seconds(value, text):
     assert numbers.seconds(value) == text
+
+
+def test_a_column_over_three_decades_has_three_digits_each():
+    times = [12809.4, 5.31, 0.0412]
+    assert numbers.column_digits(times) is None
+    assert [numbers.number(t) for t in times] == ["12,800", "5.31", "0.0412"]
+    assert numbers.number(12809) == "12,809"  # a count stays what it is

@@ -402,3 +402,29 @@ def test_an_empty_array_is_refused():
         read_runs(np.zeros((0, 3)), np.zeros(0))
     with pytest.raises(DataError, match=r"shape \(4, 0\)"):
         read_runs(np.zeros((4, 0)), np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"X": (30, 3), "Y": (28, 2)}, "'Y' has 28 rows and 'X' has 30"),
+        ({"X": (30, 3), "y": (28,)}, "'y' has 28 rows and 'X' has 30"),
+        ({"X": (30, 3), "Y": (30, 7), "t": (8,)}, "'t' has 8 rows and 'X' has 30"),
+        ({"inputs": (30, 3), "outputs": (3, 30)}, "'outputs' has 3 rows and 'inputs' has 30"),
+    ],
+)
+def test_arrays_of_different_lengths_are_named_with_their_lengths(arrays, said, tmp_path):
+    made = {name: np.random.default_rng(0).normal(size=shape) for name, shape in arrays.items()}
+    np.savez(tmp_path / "runs.npz", **made)
+    for source in (tmp_path / "runs.npz", made):
+        with pytest.raises(DataError, match=said):
+            read_runs(source)
+
+
+def test_a_single_value_beside_the_arrays_is_left_out_with_a_note(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = {"X": rng.normal(size=(30, 3)), "y": rng.normal(size=30), "version": 2.0}
+    np.savez(tmp_path / "runs.npz", **arrays)
+    runs = read_runs(tmp_path / "runs.npz")
+    assert (runs.inputs, runs.outputs) == (("x0", "x1", "x2"), ("y",))
+    assert any("single value: 'version'" in note for note in runs.notes)

@@ -111,6 +111,17 @@ def test_choices_out_of_range_are_refused(changes, said):
     assert caught.value.hint
 
 
+def test_of_several_outputs_one_must_be_named():
+    X = np.random.default_rng(0).uniform(size=(30, 2))
+    surface = ResponseSurface(degree=1).fit(X, np.c_[2.0 * X[:, 0] + X[:, 1], X[:, 1]])
+    box = [[0.0, 1.0], [0.0, 1.0]]
+    with pytest.raises(StudyError, match="2 outputs, and `output` does not say which"):
+        sobol_indices(surface, box)
+    firsts = [sobol_indices(surface, box, output=j).first for j in (0, 1)]
+    assert firsts[0] == pytest.approx([0.8, 0.2], abs=0.01)
+    assert firsts[1] == pytest.approx([0.0, 1.0], abs=0.01)
+
+
 def test_an_output_that_does_not_vary_has_no_shares():
     X = np.random.default_rng(0).uniform(size=(20, 2))
     with pytest.raises(StudyError, match="does not vary in the box"):

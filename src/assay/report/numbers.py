@@ -55,7 +55,7 @@ def column_digits(
     sizes = [abs(v) for v, _ in known if v != 0]
     if not known or not sizes:
         return 0 if known else 2
-    if max(sizes) / min(sizes) > 1e4 or max(sizes) >= 1e7:
+    if max(sizes) / min(sizes) > 1e3 or max(sizes) >= 1e7:
         return None
     if all(float(v).is_integer() and i is None for v, i in known):
         return 0
@@ -71,6 +71,8 @@ def number(value: Any, digits: int | None = None) -> str:
     --------
     >>> number(0.58123, 3), number(12345.6, 0), number(3.2e-7), number(None)
     ('0.581', '12,346', '3.2e-7', '—')
+    >>> number(12809.4), number(12809.0)  # a whole number may be a count
+    ('12,800', '12,809')
     >>> number(-0.0001, 2)
     '0.00'
     """
@@ -87,8 +89,10 @@ def _significant(value: float) -> str:
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:
-        digits = max(2 - math.floor(math.log10(abs(value))), 0)
-        text = f"{value:,.{digits}f}"
+        digits = 2 - math.floor(math.log10(abs(value)))
+        if digits < 0 and not value.is_integer():
+            value = round(value, digits)
+        text = f"{value:,.{max(digits, 0)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     mantissa, exponent = f"{value:.2e}".split("e")
     if "." in mantissa:

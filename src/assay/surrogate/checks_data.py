@@ -80,10 +80,13 @@ class FewTestRuns:
         half = 0.5 * (gain.high - gain.low)
         half = half if math.isfinite(half) else math.inf
         decided = gain.low > 0.0 or gain.high < 0.0
-        ends = f"{gain.low:.2f} to {gain.high:.2f}"
-        if not math.isfinite(half):
-            ends = f"below {gain.high:.2f}" if math.isfinite(gain.high) else "anything"
-        return half, decided, f", which put the gain over {gain.against} at {ends}"
+        low, high = (_signed(end) for end in (gain.low, gain.high))
+        if math.isfinite(half):
+            return half, decided, f", which put the gain over {gain.against} at {low} to {high}"
+        if gain.high < 1.0:
+            return half, decided, f", which put the gain over {gain.against} at {high} or less"
+        # No gain is above 100 %: such an end says nothing.
+        return half, decided, f", which put no bound on the gain over {gain.against}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,6 +202,12 @@ class Unchecked:
                 "Or make sure, by the records, that it has seen none of the test runs.",
             ),
         )
+
+
+def _signed(share: float) -> str:
+    """Return a gain in per cent, with its sign: ``"+12 %"``; of three digits and more, whole."""
+    value = 100.0 * share
+    return f"{value:+,.2g} %" if abs(value) < 100.0 else f"{value:+,.0f} %"
 
 
 def _clopper(count: int, n: int) -> tuple[float, float]:

@@ -64,6 +64,7 @@ class TrainingNotFlattened:
         found = training_finding(self, networks, most=most)
         if ratio is None or found.outcome == "fail":
             return found
+        still = any(str(one.status_).startswith(FitStatus.BUDGET.sentence) for one in networks)
         if lagging:
             falls = [fall for fall in map(late_fall, networks) if fall is not None]
             share = max((fall.share for fall in falls), default=None)
@@ -78,6 +79,9 @@ class TrainingNotFlattened:
                 else "."
             )
         )
+        if still and found.outcome == "pass":
+            why = "more steps would hardly lower the error of new runs" if lagging else "slowly"
+            told += f" The training loss was still falling at the last step, but {why}."
         return dataclasses.replace(found, sentence=told)
 
 
@@ -220,6 +224,13 @@ class OverFitting:
                 f"; that on its own runs is {fit_rms / noise:.2g} times the noise in them, as the "
                 "Gaussian process sees it"
             )
+        if not bad and ratio[0] > self.max_gap and not harmless:
+            told += (
+                f"; above the limit of {self.max_gap:g}, but the interval decides, and it reaches "
+                f"down to {ratio[1]:.3g}"
+            )
+        elif not bad and ratio[0] > self.max_gap:
+            told += f"; above the limit of {self.max_gap:g}, but so small an error does no harm"
         by_noise = follows and ratio[1] <= self.max_gap
         return finding(
             self,

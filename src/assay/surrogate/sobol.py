@@ -68,7 +68,13 @@ class SobolIndices:
 
 
 def sobol_indices(
-    surrogate: Any, bounds=None, *, n: int = 2**13, seed: int = 0, output: int = 0, names=None
+    surrogate: Any,
+    bounds=None,
+    *,
+    n: int = 2**13,
+    seed: int = 0,
+    output: int | None = None,
+    names=None,
 ) -> SobolIndices:
     r"""Return first-order and total Sobol indices of one output of a surrogate.
 
@@ -90,8 +96,8 @@ def sobol_indices(
         A power of 2, at least 64; n (d + 2) evaluations of the surrogate.
     seed : int
         Of the sequence and the bootstrap.
-    output : int, default 0
-        Index of the output.
+    output : int, optional
+        Index of the output; must be given where the surrogate has several.
     names : sequence of str, optional
         Of the inputs.
 
@@ -115,7 +121,7 @@ def sobol_indices(
     """
     from scipy.stats import qmc
 
-    _check(surrogate, n, output)
+    output = _checked(surrogate, n, output)
     d = surrogate.n_features_in_
     box = training_box(surrogate) if bounds is None else np.array(check_bounds(bounds, d)).T
     if box is None:
@@ -203,7 +209,8 @@ def _bootstrap(parts, seed):
     return np.std(kept, axis=0)
 
 
-def _check(surrogate, n, output):
+def _checked(surrogate, n, output):
+    """Return the index of the output, or say what is wrong."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(surrogate)
@@ -213,8 +220,15 @@ def _check(surrogate, n, output):
             f"`n` must be a power of 2 from 64 to 2**20, got {n!r}.", hint="2**13 is usual."
         )
     m = surrogate.n_outputs_
+    if output is None and m > 1:
+        raise StudyError(
+            f"The surrogate has {m} outputs, and `output` does not say which.",
+            hint=f"Give its index, such as output=0, in a loop for all: 0 to {m - 1}.",
+        )
+    output = 0 if output is None else output
     if isinstance(output, bool) or not isinstance(output, int | np.integer) or not 0 <= output < m:
         raise StudyError(
             f"`output` must be a whole number from 0 to {m - 1}, got {output!r}.",
             hint="Give the index of one of the surrogate's outputs.",
         )
+    return int(output)

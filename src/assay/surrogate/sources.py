@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.data import Table
 from assay.data.binary import from_array, from_columns, hdf5_arrays, npz_arrays
-from assay.data.chars import printable_path
+from assay.data.chars import listed, printable_path
 from assay.data.frames import read_memory
 from assay.data.raw import Raw
 from assay.data.reading import open_source
@@ -182,18 +182,16 @@ def from_fields(
     DataError
         If an array has another number of runs.
     """
-    n = _n_runs(fields, shown)
-    axes = {len(a): (a.astype(float), k) for k, a in fields.items() if _is_axis(a, n)}
+    single = [name for name, array in fields.items() if array.ndim == 0]
+    fields = {name: array for name, array in fields.items() if array.ndim}
+    n, first = _n_runs(fields, shown)
+    _require_rows(fields, shown, n, first)
+    axes = {len(a): (a.astype(float), k) for k, a in fields.items() if len(a) != n}
     columns: dict[str, np.ndarray] = {}
     variables, coordinates, given_units = {}, {}, []
     for name, array in fields.items():
-        if _is_axis(array, n):
+        if len(array) != n:  # a coordinate
             continue
-        if len(array) != n:
-            raise DataError(
-                f"'{shown}': '{name}' has {len(array)} rows and other arrays have {n}.",
-                hint="Every array needs one entry a run, along its first dimension.",
-            )
         flat = array.reshape(n, -1)
         at = (along or {}).get(name)
         if at is None and array.ndim == 2:
@@ -207,22 +205,36 @@ def from_fields(
             coordinates[name] = at
     raw = from_columns(columns, shown, file=file)
     kept = tuple(u or g for u, g in zip(raw.units, given_units, strict=True))
+    notes = raw.notes
+    if single:
+        notes += (f"Left out, because it holds a single value: {listed(single)}.",)
     hinted = tuple(name for name in _OUTPUT_NAMES if name in fields)
-    return Source(dataclasses.replace(raw, units=kept), variables, coordinates, hinted)
+    raw = dataclasses.replace(raw, units=kept, notes=tuple(notes))
+    return Source(raw, variables, coordinates, hinted)
 
 
-def _n_runs(fields, shown):
+def _n_runs(fields: dict[str, np.ndarray], shown: str) -> tuple[int, str]:
+    """Return the number of runs, and the name of the array that it is read from."""
     for name in _INPUT_NAMES:
-        if name in fields and fields[name].ndim:
-            return len(fields[name])
-    wide = [a for a in fields.values() if a.ndim > 1] or [a for a in fields.values() if a.ndim]
+        if name in fields:
+            return len(fields[name]), name
+    wide = [name for name, a in fields.items() if a.ndim > 1] or list(fields)
     if not wide:
         raise DataError(f"'{shown}' holds no arrays.", hint="Save one entry a run.")
-    return len(wide[0])
+    return len(fields[wide[0]]), wide[0]
 
 
-def _is_axis(array, n):
-    return array.ndim == 1 and len(array) != n and array.dtype.kind in "iuf"
+def _require_rows(fields: dict[str, np.ndarray], shown: str, n: int, first: str) -> None:
+    """Raise DataError for an array of another length that is not the coordinate of any."""
+    widths = {int(np.prod(a.shape[1:])) for a in fields.values() if a.ndim > 1 and len(a) == n}
+    for name, array in fields.items():
+        axis = array.ndim == 1 and array.dtype.kind in "iuf" and name not in _OUTPUT_NAMES
+        if len(array) != n and not (axis and len(array) in widths):
+            raise DataError(
+                f"'{shown}': '{name}' has {len(array):,} rows and '{first}' has {n:,}.",
+                hint="Every array needs one entry a run, along its first dimension. Only a "
+                "coordinate, such as the times of a series, has one entry a column instead.",
+            )
 
 
 def _column_names(name, shape, at, taken):

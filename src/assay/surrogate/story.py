@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from assay.surrogate.inputs import Runs
 
 MOST_IN_CSV = 12  # outputs whose values are written out for every test run
+LITTLE_SAID = 0.8  # of the width of an interval that knows no inputs, from which one says little
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,6 +116,7 @@ def _notes(told: Told, parts: Parts, test: "Runs", gain: Gain | None):
     yield from getattr(told.candidate.trained.estimator, "unchecked", ())
     for scored in (told.candidate, told.best):
         bars = told.bars[scored.name]
+        yield _too_wide(bars, told.yard)
         if bars.half_width is not None and not np.isfinite(bars.half_width).all():
             yield (
                 f"The {mid_sentence(scored.name)} has no calibrated interval: too few runs for "
@@ -147,6 +149,18 @@ def _most_runs(told: Told, test: "Runs", gain: Gain | None) -> str:
     return (
         f"Run by run there is less doubt: {closer} ({chance}). The mean squared error is undecided "
         f"because a few runs carry most of it: more test runs settle it (--test).{logs}"
+    )
+
+
+def _too_wide(bars: ErrorBars, yard: Yard) -> str:
+    """Return a sentence where an interval is nearly as wide as one that knows only the spread."""
+    blind = 1.96 * float(np.mean(yard.spread / yard.scale)) * yard.factor
+    if bars.width is None or not LITTLE_SAID * blind < bars.width < np.inf:
+        return ""
+    return (
+        f"The calibrated interval of the {mid_sentence(bars.name)} says little: its mean half "
+        f"width is {_number(bars.width)}, and the spread of the runs alone gives {_number(blind)} "
+        f"({_in(yard)})."
     )
 
 
@@ -308,4 +322,4 @@ def _in(yard: Yard) -> str:
 def _number(value: float) -> str:
     """Return three digits, without an exponent where a person would not write one."""
     text = f"{value:.3g}"
-    return f"{value:,.0f}" if "e+" in text else text
+    return f"{float(text):,.0f}" if "e+" in text else text
