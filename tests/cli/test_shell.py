@@ -29,6 +29,16 @@ def test_no_bar_where_nobody_looks(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_file_gets_a_plain_line_where_nothing_was_said_for_long(capsys, monkeypatch):
+    now = iter([0.0, 1.0, 25.0, 25.0, 26.0])
+    monkeypatch.setattr(shell.time, "monotonic", lambda: next(now))
+    with shell.working(quiet=False) as progress:
+        progress("splitting", 0.02)
+        progress("fitting the\nnetwork", 0.5)
+        progress("comparing", 0.9)
+    assert capsys.readouterr() == ("", "50 %: fitting the network\n")
+
+
 def test_what_libraries_print_does_not_reach_stdout(capsys):
     with shell.working(quiet=True):
         print("chatter")

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ EXIT_INTERRUPTED = 130
 # What a script needs to know is the verdict; see docs/command-line.md.
 EXIT_OF_VERDICT = {"earned": 0, "not_earned": 3, "invalid": 4, "undecided": 5}
 EXIT_OUTSIDE = 3
+SILENT_S = 20.0  # after which a file, which shows no bar, is told that the work goes on
 
 Progress = Callable[[str, float], None]
 
@@ -141,11 +143,26 @@ def _interruptible() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
+def _now_and_then(stop_if_asked: Callable[[], None]) -> Progress:
+    """Return what says how far the work is, where nothing was said for `SILENT_S`."""
+    said = time.monotonic()
+
+    def report(text: str, share: float) -> None:
+        nonlocal said
+        stop_if_asked()
+        if time.monotonic() - said >= SILENT_S:
+            said = time.monotonic()
+            say(f"{100.0 * share:.0f} %: {one_line(text)}")
+
+    return report
+
+
 @contextlib.contextmanager
 def working(*, quiet: bool) -> Iterator[Progress]:
     """Run a long piece of work: yield what it calls with a sentence and the share done [0, 1].
 
-    A bar is drawn on stderr only where a person looks at it. Whatever a library prints meanwhile
+    A bar is drawn on stderr only where a person looks at it; a file gets a plain line now and then,
+    so that it tells of long work that it goes on. Whatever a library prints meanwhile
     goes to stderr too, so that stdout holds the result and nothing else.
 
     Parameters
@@ -154,8 +171,11 @@ def working(*, quiet: bool) -> Iterator[Progress]:
         Draw nothing, terminal or not.
     """
     with contextlib.redirect_stdout(sys.stderr), _interruptible() as stop_if_asked:
-        if quiet or not sys.stderr.isatty():
+        if quiet:
             yield lambda text, share: stop_if_asked()
+            return
+        if not sys.stderr.isatty():
+            yield _now_and_then(stop_if_asked)
             return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
