@@ -14,8 +14,8 @@ from assay.physics.fitting import cast, initial_params, set_up
 from assay.physics.hard import hermite
 from assay.physics.pieces import Piece
 from assay.physics.scaling import scales_of
-from assay.physics.stages import key_values
 from assay.physics.tables import coefficients, grid, nodes, table_value
+from assay.physics.windows import key_values
 
 
 @pytest.fixture(autouse=True)

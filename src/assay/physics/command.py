@@ -21,7 +21,7 @@ def run(
     steps: int | list[int] | None = None,
     points: int | None = None,
     scaling: str = "auto",
-    resample: int | None = None,
+    resample: int | str | None = "auto",
     windows: int = 1,
     precision: str = "float64",
     curriculum: dict[str, list[float]] | None = None,
@@ -56,7 +56,8 @@ def run(
         Of `PINN`; several optimisers run one after another.
     weights : dict or "balanced"
     steps : int or list of int
-    points, resample, windows, harmonics, face_points : int
+    points, windows, harmonics, face_points : int
+    resample : int, "auto" or None
     curriculum : dict of str to list of float
     learning_rate : float
     schedule, sampling, initialisation : str

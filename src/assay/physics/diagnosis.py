@@ -90,7 +90,12 @@ def zero_condition_loss(pinn: Any) -> float | None:
     """
     import jax
 
-    changed = pinn.windows != 1 or pinn.curriculum or pinn.resample or pinn.weights == "balanced"
+    changed = (
+        pinn.windows != 1
+        or pinn.curriculum
+        or pinn.resample not in (None, "auto")
+        or pinn.weights == "balanced"
+    )
     if changed or not pinn.soft_ or getattr(pinn, "data_", None) is None:
         return None
     problem, total = pinn.problem_, 0.0

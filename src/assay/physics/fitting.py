@@ -290,3 +290,13 @@ def require_weights(weights: Any) -> None:
             f"`weights` must give numbers of at least 0 for {', '.join(WEIGHTS)}, got {weights!r}.",
             hint="weights={'condition': 100.0}, or 'balanced'.",
         )
+
+
+def require_resample(value: Any) -> None:
+    """Require None, "auto", or a whole number of steps from 1."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    if not whole and value not in (None, "auto"):
+        raise StudyError(
+            f"`resample` must be a number of steps from 1, 'auto' or None, got {value!r}.",
+            hint="resample=50",
+        )

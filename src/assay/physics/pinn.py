@@ -19,6 +19,7 @@ from assay.physics.fitting import (
     initial_params,
     places_of,
     require_finite,
+    require_resample,
     require_weights,
     row_data,
     set_up,
@@ -27,16 +28,8 @@ from assay.physics.pieces import Piece, by_piece, piece_values
 from assay.physics.problem import Problem
 from assay.physics.residuals import found_numbers, n_raw
 from assay.physics.scaling import scales_of
-from assay.physics.stages import (
-    Course,
-    Recipe,
-    key_values,
-    lessons,
-    optimisers_of,
-    window,
-    windows_of,
-    with_known,
-)
+from assay.physics.stages import Course, Recipe, optimisers_of
+from assay.physics.windows import key_values, lessons, window, windows_of, with_known
 from assay.train.adam import Rate
 from assay.train.descent import Stop
 from assay.train.rows import all_rows, block_items, normal_matrix
@@ -93,8 +86,10 @@ class PINN(BaseEstimator):
     face_points : int
         For each condition that is not built in.
     scaling : {"auto", "none"}
-    resample : int, optional
-        After so many steps new points are drawn, more of them where the residual is large.
+    resample : int, "auto" or None
+        After so many steps new points are drawn, more of them where the residual is large. "auto"
+        does so, without readings, once the residual between the points is three times that at
+        them; Gauss-Newton then takes up to 1,000 steps, unless `steps` says how many.
     windows : int
         Parts of the time, solved one after the other; each starts from the end of the last.
     curriculum : dict of str to sequence of float, optional
@@ -142,7 +137,7 @@ class PINN(BaseEstimator):
         steps=None,
         points=None,
         scaling="auto",
-        resample=None,
+        resample="auto",
         windows=1,
         curriculum=None,
         precision="float64",
@@ -187,7 +182,9 @@ class PINN(BaseEstimator):
         ----------
         problem : Problem
         checkpoint : path, optional
-            Folder that the network is saved in whenever a part of the training is done.
+            Folder that the network is saved in whenever a window of time is done. The training is
+            kept beside it every few seconds (ending ``.training``): a fit that was interrupted or
+            killed goes on there, bit for bit.
         watch : function (step, predict), optional
             Called after every chunk of steps (100 of Adam, fewer of slower ones); ``predict`` maps
             points (n, n_variables) to the fields (n, n_fields) of the network as it is then.
@@ -195,8 +192,8 @@ class PINN(BaseEstimator):
         Raises
         ------
         StudyError
-            For a setting out of range, and where the loss is not finite at the start: says at
-            which term and place.
+            For a setting out of range, where the loss is not finite at the start (says at which
+            term and place), and where `checkpoint` holds another training.
         """
         clock = time.perf_counter()
         self._check(problem)
@@ -207,7 +204,8 @@ class PINN(BaseEstimator):
         with self._precise():
             params = initial_params(setup, self.random_state, self.initialisation)
             self.n_parameters_ = n_raw(params)
-            course = Course(self._recipe(), self._watcher(watch))
+            settings = self.get_params(deep=False)
+            course = Course(self._recipe(), self._watcher(watch), checkpoint, settings)
             pieces = []
             for span in spans:
                 part = window(setup, *span, pieces[-1] if pieces else None)
@@ -218,11 +216,12 @@ class PINN(BaseEstimator):
                     if course.stop in BROKEN:
                         break
                 pieces.append(Piece(part, params))
-                self._take(course, pieces, clock)
+                self._take(course, pieces, clock - course.journal.spent)
                 if checkpoint is not None:
                     self.save(checkpoint)
                 if course.stop in BROKEN:
                     break
+            course.journal.close()
         if course.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         return self
@@ -320,7 +319,7 @@ class PINN(BaseEstimator):
             points=self.points, face_points=self.face_points, sampling=self.sampling,
             resample=self.resample,
             balance=max(1, max(n for _, n in optimisers) // 10) if balanced else None,
-            seed=self.random_state,
+            seed=self.random_state, extends=self.steps is None,
         )  # fmt: skip
 
     def _check(self, problem):
@@ -336,6 +335,7 @@ class PINN(BaseEstimator):
                 hint="'float64'",
             )
         require_weights(self.weights)
+        require_resample(self.resample)
 
     def _require_start(self, course, part):
         """Say where the loss is not finite, if that was so from the start."""

@@ -56,12 +56,13 @@ def adam(
     rate: Rate | None = None,
     progress=None,
     state=None,
+    keep=None,
 ) -> Descent:
     """Minimise the sum of squares of all rows by Adam, on all rows in every step.
 
     Parameters
     ----------
-    terms, params, data, progress, state
+    terms, params, data, progress, state, keep
         As in `assay.train.least_squares.least_squares`.
     limits : Limits, optional
         10,000 steps by default; tolerances other than ``target`` are not looked at.
@@ -90,7 +91,7 @@ def adam(
         "rate": np.asarray(rate.value, theta.dtype),
         "steps": np.int32(rate.steps or limits.steps),
     }
-    return drive(ft.partial(_start, terms), run, params, data, limits, hyper, progress, state)
+    return drive(ft.partial(_start, terms), run, params, data, limits, hyper, progress, state, keep)
 
 
 def _start(terms, params, data, hyper):

@@ -148,7 +148,7 @@ class Descent:
 
 
 def drive(
-    start, run, params, data, limits, hyper, progress: Callable | None, state: Any = None
+    start, run, params, data, limits, hyper, progress: Callable | None, state: Any = None, keep=None
 ) -> Descent:
     """Run chunks of steps until the method, the budget or the user ends it.
 
@@ -168,18 +168,27 @@ def drive(
         Called after every chunk.
     state : dict, optional
         To go on from instead of `start`; `Limits.steps` counts its steps too.
+    keep : object, optional
+        With ``resumed()``, the state, losses and seconds of this descent where it was cut off
+        before, or None; and ``keep(state, losses, seconds, now=)``, called after every chunk.
     """
     clock = time.perf_counter()
     params = jax.tree.map(np.asarray, params)
     theta, unravel = ravel_pytree(params)
-    state, compiling = state or start(params, data, hyper), 0.0
-    first = int(state["step"])
-    log, stop = _Log(limits, time.perf_counter() - clock), Stop.RUNNING
+    fresh, compiling, stop = start(params, data, hyper), 0.0, Stop.RUNNING
+    state = fresh if state is None else whole(state, fresh)
+    first, log = int(state["step"]), _Log(limits, time.perf_counter() - clock)
+    cut = None if keep is None else keep.resumed()
+    if cut is not None:
+        state, log.parts, log.seconds = whole(cut[0], fresh), cut[1], cut[2]
+        clock -= log.seconds[-1]
     traced, per_chunk = limits.traced(theta.dtype), 1
     try:
         while stop is Stop.RUNNING:
             tick, before, done = time.perf_counter(), trace_count(), int(state["step"])
-            last = np.int32(min(done + per_chunk, limits.steps))
+            # Stalling is looked at every so many steps, however fast the machine is.
+            look = done + limits.patience - (done - first) % limits.patience
+            last = np.int32(min(done + per_chunk, limits.steps, look))
             state, parts = jax.block_until_ready(run(params, state, data, traced, last))
             took, count = time.perf_counter() - tick, int(state["step"]) - done
             if trace_count() > before:
@@ -191,8 +200,15 @@ def drive(
             stop = log.reason(Stop(int(state["stop"])), done, time.perf_counter() - clock)
             if progress is not None:
                 progress(done, limits.steps, log.loss, unravel(state["theta"]))
+            if keep is not None and stop is Stop.RUNNING:
+                keep.keep(state, log.parts, log.seconds, now=False)
     except KeyboardInterrupt:
+        if log.now is None:
+            raise
         stop = Stop.INTERRUPTED
+        # Between a chunk and its losses the two do not belong together.
+        if keep is not None and 0 < len(log.parts) == int(state["step"]) - first:
+            keep.keep(state, log.parts, log.seconds, now=True)
     found = jax.tree.map(np.asarray, unravel(state.get("best", state["theta"])))
     return Descent(
         params=found, stop=stop, history=log.history(first), steps=int(state["step"]),
@@ -227,16 +243,14 @@ class _Log:
     def reason(self, stop, done, seconds):
         if stop is not Stop.RUNNING:
             return stop
-        if done >= self.limits.steps:
-            return Stop.BUDGET
-        if seconds > self.limits.seconds:
-            return Stop.SECONDS
         back = self.limits.patience
-        if self.limits.stall > 0 and len(self.parts) > back:
+        if self.limits.stall > 0 and len(self.parts) >= back and len(self.parts) % back == 0:
             earlier = float(np.sum(self.parts[-back], dtype=float))
             if self.loss > earlier * (1.0 - self.limits.stall):
                 return Stop.STALLED
-        return Stop.RUNNING
+        if done >= self.limits.steps:
+            return Stop.BUDGET
+        return Stop.SECONDS if seconds > self.limits.seconds else Stop.RUNNING
 
     def history(self, first):
         now = [] if self.now is None else [self.now]
@@ -247,6 +261,35 @@ class _Log:
             "seconds": np.array(self.seconds[: len(parts)], float),
             "parts": parts,
         }
+
+
+class Leaves(tuple):
+    """The arrays of a part of a state that was kept."""
+
+    __slots__ = ()
+
+
+def whole(state: dict, like: dict) -> dict:
+    """Return a state with the structure of another, and what it lacks of that.
+
+    Parameters
+    ----------
+    state : dict
+        As it was, or as it was kept: parts as `Leaves`, without matrices.
+    like : dict
+        The state at a start.
+    """
+    made = {}
+    for name, value in like.items():
+        if name not in state:
+            made[name] = value
+        elif isinstance(state[name], Leaves):
+            made[name] = jax.tree.unflatten(jax.tree.structure(value), state[name])
+        else:
+            made[name] = state[name]
+    if "matrix" in like and "matrix" not in state:
+        made["moved"] = np.asarray(YES)  # the matrix is made again
+    return made
 
 
 def resumed(state: dict, *, anew: bool = True) -> dict:

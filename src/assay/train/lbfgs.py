@@ -25,6 +25,7 @@ def lbfgs(
     limits: Limits | None = None,
     progress=None,
     state=None,
+    keep=None,
 ) -> Descent:
     """Minimise the sum of squares of all rows by L-BFGS.
 
@@ -33,7 +34,7 @@ def lbfgs(
 
     Parameters
     ----------
-    terms, params, data, progress, state
+    terms, params, data, progress, state, keep
         As in `assay.train.least_squares.least_squares`.
     limits : Limits, optional
         5,000 steps by default.
@@ -55,7 +56,7 @@ def lbfgs(
     """
     limits = limits or Limits(steps=5000, patience=200)
     run = ft.partial(_run, terms, limits.chunk)
-    return drive(ft.partial(_start, terms), run, params, data, limits, (), progress, state)
+    return drive(ft.partial(_start, terms), run, params, data, limits, (), progress, state, keep)
 
 
 def _rule():

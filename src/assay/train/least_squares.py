@@ -72,6 +72,7 @@ def least_squares(
     damping: Damping | None = None,
     progress=None,
     state=None,
+    keep=None,
 ) -> Descent:
     """Minimise the sum of squares of all rows.
 
@@ -90,6 +91,8 @@ def least_squares(
         ``progress(steps_done, steps, loss, params)`` after every chunk of steps.
     state : dict, optional
         `Descent.state` of an earlier call, to go on from; see `resumed`.
+    keep : object, optional
+        See `assay.train.descent.drive`.
 
     Returns
     -------
@@ -115,7 +118,7 @@ def least_squares(
     start = ft.partial(_start, terms, layout)
     run = ft.partial(_run, terms, layout)
     hyper = np.asarray(damping.start, theta.dtype)
-    return drive(start, run, params, data, limits, hyper, progress, state)
+    return drive(start, run, params, data, limits, hyper, progress, state, keep)
 
 
 def _start(terms, layout, params, data, start):
