@@ -110,8 +110,8 @@ class ODENet(eqx.Module):
         return self._euler(h) if self.solver == "euler" else self._runge_kutta(h)
 
     def _euler(self, h):
-        # A plain scan: inside Diffrax, whose steps may be refused, a step of training takes five
-        # times as long.
+        # A plain scan: inside Diffrax, whose steps may be refused, a step of training takes two to
+        # five times as long.
         step = jnp.asarray(1.0 / self.steps, h.dtype)
         times = np.arange(self.steps) / self.steps
 

