@@ -6,7 +6,7 @@ import pytest
 import assay
 from assay.errors import AssayError, ModelError, StudyError
 from assay.models import load_model, save_model
-from assay.problems import BOREHOLE, ISHIGAMI, PISTON
+from assay.problems import BOREHOLE, ISHIGAMI, OTL_CIRCUIT, PISTON, WING_WEIGHT
 from assay.surrogate import (
     CalibratedSurrogate,
     DeepEnsemble,
@@ -15,6 +15,7 @@ from assay.surrogate import (
     PCAOutputs,
     coverage,
     coverage_band,
+    cross_errors,
     fit_conformal,
 )  # fmt: skip
 from assay.surrogate.response_surface import ResponseSurface
@@ -142,16 +143,42 @@ def test_choices_are_checked(settings):
         CalibratedSurrogate(ResponseSurface(), **settings).fit(*runs())
 
 
+def test_floor_is_that_of_all_runs():
+    """Where a fifth of the runs matters the floor falls; half widths follow, to the factor."""
+    X, y = runs(60)
+    model = CalibratedSurrogate(GaussianProcess(starts=1)).fit(X, y)
+    folds = fit_conformal(*cross_errors(lambda: GaussianProcess(starts=1), X, y))
+    np.testing.assert_array_equal(model.conformal_.multiplier, folds.multiplier)
+    share = float(model.conformal_.floor[0] / folds.floor[0])
+    assert 0.5 <= share < 1.0
+    new, _ = runs(seed=1)
+    ours, theirs = model.half_width(new), CalibratedSurrogate.of(model.model_, folds)
+    assert (share * theirs.half_width(new) < ours).all()
+    assert (ours < theirs.half_width(new)).all()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("problem", "n"), [(BOREHOLE, 40), (PISTON, 100), (ISHIGAMI, 200)])
+@pytest.mark.parametrize(
+    ("problem", "n"), [(BOREHOLE, 40), (OTL_CIRCUIT, 100), (PISTON, 100), (WING_WEIGHT, 100),
+                       (ISHIGAMI, 200)],
+)  # fmt: skip
 def test_coverage_of_the_process_on_problems(problem, n):
     """The mean over five designs lies where both kinds of runs let it lie."""
-    shares = []
-    for design in range(5):
-        X, new = problem.sample(n, design), problem.sample(1000, 1000 + design, kind="random")
-        model = CalibratedSurrogate(GaussianProcess()).fit(X, problem(X)[:, 0])
-        shares.append(
-            np.mean(np.abs(model.predict(new) - problem(new)[:, 0]) <= model.half_width(new))
-        )
     low, high = coverage_band(1000, n, repeats=5)
-    assert low <= np.mean(shares) <= high
+    assert (
+        low <= np.mean([share_inside(GaussianProcess(), problem, n, k) for k in range(5)]) <= high
+    )
+
+
+@pytest.mark.slow
+def test_coverage_of_an_ensemble():
+    """Without the gain of all runs over four fifths, it is above the band."""
+    model = DeepEnsemble(MLPSurrogate(steps=3000), 3)
+    low, high = coverage_band(1000, 100, repeats=5)
+    assert low <= np.mean([share_inside(model, OTL_CIRCUIT, 100, k) for k in range(5)]) <= high
+
+
+def share_inside(model, problem, n, design):
+    X, new = problem.sample(n, design), problem.sample(1000, 1000 + design, kind="random")
+    fitted = CalibratedSurrogate(model).fit(X, problem(X)[:, 0])
+    return np.mean(np.abs(fitted.predict(new) - problem(new)[:, 0]) <= fitted.half_width(new))

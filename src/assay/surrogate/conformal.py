@@ -12,9 +12,7 @@ from assay.errors import DataError, StudyError
 from assay.surrogate.bands import Coverage as Coverage
 from assay.surrogate.bands import coverage as coverage
 from assay.surrogate.bands import coverage_band as coverage_band
-from assay.surrogate.folds import folds as parts_of
-from assay.surrogate.network import check_runs
-from assay.surrogate.spread import predict_with_spread
+from assay.surrogate.out_of_fold import out_of_fold
 
 # Floors on trial, over the root mean square of errors and spreads; the last is a constant width.
 # On 24 designs each of Borehole, OTL, piston and wing weight a Gaussian process has the narrowest
@@ -81,6 +79,14 @@ class Conformal:
             return np.broadcast_to(self.multiplier, (int(spread), m)).copy()
         spread = as_matrix(spread, name="spread", n_columns=m)
         return self.multiplier * np.sqrt(spread**2 + self.floor**2)
+
+    def with_floor(self, share) -> "Conformal":
+        """Return the same with the floors times a share: (m,) or a number, 0 or more [-].
+
+        For a model that is better than those whose errors were seen. Its spread is smaller by
+        itself, but the floor would stay.
+        """
+        return dataclasses.replace(self, floor=self.floor * share)
 
     def to_saved(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return (plain values, arrays) for `assay.models.save_model`."""
@@ -194,25 +200,8 @@ def cross_errors(
     StudyError
         If there are fewer than 2 folds or groups; whatever the model's `fit` raises.
     """
-    X, Y, one = check_runs(X, Y)
-    learned = Y[:, 0] if one else Y
-    if groups is None:
-        groups = np.unique(X, axis=0, return_inverse=True)[1]
-    labels = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
-    n_groups = int(labels.max()) + 1
-    if folds < 2 or n_groups < 2:
-        raise StudyError(
-            f"Out-of-fold errors need at least 2 folds and 2 different runs, got {folds} and "
-            f"{n_groups}.",
-            hint="Use 5 folds, and give more runs.",
-        )
-    errors, spreads = np.empty_like(Y), np.empty_like(Y)
-    for fit, held in parts_of(n_groups, seed, most=folds):
-        known, new = np.isin(labels, fit), np.isin(labels, held)
-        mean, std = predict_with_spread(make().fit(X[known], learned[known]), X[new])
-        errors[new] = mean.reshape(-1, Y.shape[1]) - Y[new]
-        spreads[new] = np.nan if std is None else std.reshape(-1, Y.shape[1])
-    return errors, None if np.isnan(spreads).any() else spreads
+    found = out_of_fold(make, X, Y, folds=folds, seed=seed, groups=groups)
+    return found.errors, found.spread
 
 
 def _matrix(values, name):
