@@ -199,6 +199,32 @@ def test_data_that_nothing_explains_are_noticed(linear):
     assert any("far from everything" in said for said in found.findings)
 
 
+def test_data_that_say_nothing_are_noticed(linear):
+    data = 3.0 + np.array([1.0, 2.0]) @ SLOPES
+    for seed in (0, 1, 2):
+        wide = invert(linear, data, 0.5, model_error=1e6 * np.eye(5), seed=seed, **SHORT)
+        assert any("say nothing about x1, x2" in said for said in wide.findings)
+        assert any("closer to the surrogate" in said for said in wide.findings)
+        assert wide.predictive > 0.99
+
+
+def test_one_input_that_the_data_do_not_see_is_named(linear):
+    data, error = 3.0 + np.array([1.0, 2.0]) @ SLOPES, np.diag([0.0, 1e8, 1e8, 1e8, 1e8])
+    blind = ResponseSurface(degree=1, bounds=BOX)
+    X = np.random.default_rng(0).uniform(*np.transpose(BOX), (60, 2))
+    blind.fit(X, np.outer(X[:, 0], SLOPES[0]))
+    found = invert(blind, data, 2.0, model_error=error, **SHORT)
+    assert any("say nothing about x2:" in said for said in found.findings)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_healthy_data_have_no_findings(linear, seed):
+    noise = 0.5 * np.random.default_rng(seed).normal(size=5)
+    data = 3.0 + np.array([1.0, 2.0]) @ SLOPES + noise
+    found = invert(linear, data, 0.5, model_error=np.zeros((5, 5)), seed=seed, **SHORT)
+    assert found.findings == ()
+
+
 def test_the_predictive_p_value_is_that_of_chi_square(first):
     _, posterior = first
     expected = chi2.sf(posterior.chi_square, 5).mean()
@@ -231,6 +257,11 @@ def test_priors_outside_the_box_are_named_or_refused(linear):
         ({"noise": -np.eye(5)}, "no covariance"),
         ({"noise": np.eye(4)}, "noise"),
         ({"noise": np.zeros((5, 5))}, "singular"),
+        ({"noise": True}, "`noise` must be numbers, got True"),
+        ({"noise": [True, 0.5, 1.0, 1.0, 1.0]}, "`noise` must be numbers"),
+        ({"noise": "much"}, "`noise` must be numbers, got 'much'"),
+        ({"data": np.ones(5, dtype=bool)}, "`data` must be numbers"),
+        ({"model_error": True}, "`model_error` must be numbers"),
         ({"model_error": np.eye(4)}, "`model_error` must be"),
         ({"model_error": ErrorCovariance(np.zeros(2), np.eye(2), 9, 0.0)}, "5 outputs, got 2"),
         ({"model_error": SpreadCovariance()}, "no variance of its own"),
@@ -303,6 +334,22 @@ def test_a_wrong_surrogate_is_found_by_its_check_runs(first, linear):
     change = 0.5 * ((apart**2).sum(axis=1) - ((apart - errors) ** 2).sum(axis=1)) / 0.25
     assert found.log_likelihood == pytest.approx(change)
     assert "more than the inversion allows for" in found.sentence
+
+
+def test_the_figure_has_every_pair_with_units_box_and_truth(first, tmp_path):
+    _, posterior = first
+    figure = posterior.figure(truth=[1.0, 2.0], units=["km", "MPa"])
+    labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes]
+    assert labels == [("", "draws [%]"), ("a [km]", "b [MPa]"), ("b [MPa]", "draws [%]")]
+    pair = figure.axes[1]
+    assert [list(line.get_xdata()) for line in pair.get_lines()].count([1.0, 1.0]) == 1
+    texts = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert texts == {"posterior", "prior", "end of the box", "truth"}
+    posterior.figure().savefig(tmp_path / "corner.svg")
+    assert (tmp_path / "corner.svg").read_text("utf-8").count("<svg") == 1
+    for wrong in ({"truth": [1.0]}, {"units": ["km"]}, {"units": "km"}):
+        with pytest.raises(StudyError, match=f"`{next(iter(wrong))}` must be 2"):
+            posterior.figure(**wrong)
 
 
 # --- diagnostics ------------------------------------------------------------------------------
@@ -379,6 +426,61 @@ def test_the_factor_on_a_spread_makes_it_right():
     assert found.factor == pytest.approx(3.0)
     with pytest.raises(StudyError, match="positive and finite"):
         SpreadCovariance(0.0)
+
+
+def scattered(seed, *, local, d=2, n=120):
+    """Return inputs and errors (n, 3) whose size depends on the first input, or does not."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, d))
+    size = np.where(X[:, :1] < 0.5, 0.2, 1.0) if local else 1.0
+    return X, size * (rng.normal(size=(n, 3)) @ [[1.0, 0.5, 0.0], [0.0, 1.0, 0.3], [0.0, 0.0, 0.5]])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_errors_that_depend_on_the_input_are_local_and_others_are_not(seed):
+    X, errors = scattered(seed, local=True)
+    found = error_covariance(errors, X)
+    small, large = np.sqrt(found.local.at([[0.2, 0.5], [0.8, 0.5]])[:, 0, 0])
+    assert small < 0.4
+    assert large > 0.7
+    assert found.local.widths[1] > 0.3  # nothing depends on it
+    assert found.covariance == pytest.approx(np.cov(errors.T) * (1.0 + 1.0 / 120))
+    X, errors = scattered(seed, local=False)
+    assert error_covariance(errors, X).local is None
+    assert error_covariance(*reversed(scattered(seed, local=True, n=30))).local is None
+
+
+def test_the_local_covariance_is_the_kernel_estimate():
+    X, errors = scattered(0, local=True)
+    local = error_covariance(errors, X).local
+    apart = errors - errors.mean(axis=0)
+    x = np.array([0.3, 0.4])
+    near = np.exp(-0.5 * (((X - x) / local.widths) ** 2).sum(axis=1))
+    summed = (apart * near[:, None]).T @ apart + local.weight * np.cov(apart.T) * (1.0 + 1.0 / 120)
+    expected = summed / (near.sum() + local.weight) * (1.0 + 2.0 / (1.0 + near.sum()))
+    np.testing.assert_allclose(local.at(x[None])[0], expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("m", [3, 12])
+def test_the_local_error_counts_as_its_dense_covariance(m):
+    rng = np.random.default_rng(m)
+    X = rng.uniform(*np.transpose(BOX), (150, 2))
+    surface = ResponseSurface(degree=1, bounds=BOX).fit(X, X @ rng.normal(size=(2, m)))
+    size = np.where(X[:, :1] < 0.0, 0.2, 1.0)
+    errors = size * (rng.normal(size=(150, m)) @ rng.normal(size=(m, m))) + 0.5
+    error = error_covariance(errors, X)
+    observed = rng.permutation(m)[: m - 1]
+    data = rng.normal(size=m - 1)
+    ready = prepare(surface, data, 0.7, model_error=error, observed=observed)
+    points, logs = rng.uniform(*np.transpose(BOX), (5, 2)), []
+    for x in points:
+        with jax.enable_x64(True):
+            chi, half = (float(part) for part in ready.target.misfit(x))
+        total = error.local.at(x[None])[0][np.ix_(observed, observed)] + 0.49 * np.eye(m - 1)
+        apart = data - surface.predict(x[None])[0][observed] - error.bias[observed]
+        assert chi == pytest.approx(apart @ np.linalg.solve(total, apart), rel=1e-8)
+        logs.append(half - 0.5 * np.linalg.slogdet(total)[1])
+    assert np.ptp(logs) < 1e-8
 
 
 # --- coverage ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
@@ -11,6 +12,7 @@ from assay.errors import StudyError
 from assay.problems import AFTERSLIP, BOREHOLE, ISHIGAMI
 from assay.surrogate import DeepEnsemble, GaussianProcess, MLPSurrogate, PCAOutputs, ResNetSurrogate
 from assay.surrogate.calibrated import CalibratedSurrogate
+from assay.surrogate.inversion import invert
 from assay.surrogate.response_surface import MeanOutput, ResponseSurface
 from assay.surrogate.traced import as_function
 
@@ -144,5 +146,11 @@ def test_other_models_are_refused():
     for model in (MeanOutput().fit(X, Y), LinearRegression().fit(X, Y), np.sin):
         with pytest.raises(StudyError, match="not a function that JAX can differentiate"):
             as_function(model)
-    with pytest.raises(NotFittedError):
-        as_function(mlp())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unfitted_model_says_what_to_do(kind):
+    model = clone(KINDS[kind][0])
+    for ask in (as_function, lambda model: invert(model, np.zeros(40), 1.0)):
+        with pytest.raises(NotFittedError, match=r"not fitted.*fit\(X, Y\)"):
+            ask(model)

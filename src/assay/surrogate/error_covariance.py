@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.data import as_matrix
 from assay.errors import DataError, StudyError
+from assay.surrogate.local_errors import LocalErrors, local_errors
 
 FEW = 10  # runs per output, below which a sample covariance is shrunk
 FEWEST = 8
@@ -27,6 +28,9 @@ class ErrorCovariance:
         Runs that it was learned from.
     shrinkage : float in [0, 1]
         How far the correlations were shrunk towards none; 0 is the sample covariance.
+    local : LocalErrors or None
+        How the covariance depends on the input, where the runs show that it does; `covariance`
+        is then its average.
 
     Examples
     --------
@@ -40,6 +44,7 @@ class ErrorCovariance:
     covariance: np.ndarray
     n_runs: int
     shrinkage: float
+    local: LocalErrors | None = None
 
     @property
     def sd(self) -> np.ndarray:
@@ -58,14 +63,14 @@ class SpreadCovariance:
     factor: float = 1.0
 
     def __post_init__(self):
-        if not 0.0 < self.factor < np.inf:
+        if isinstance(self.factor, bool) or not 0.0 < self.factor < np.inf:
             raise StudyError(
                 f"`factor` must be positive and finite, got {self.factor!r}.",
                 hint="Let spread_covariance(surrogate, X, Y) find it on held-out runs.",
             )
 
 
-def error_covariance(errors) -> ErrorCovariance:
+def error_covariance(errors, X=None) -> ErrorCovariance:
     r"""Return bias and covariance of errors on runs that the surrogate did not learn from.
 
     With fewer than ten runs per output, the correlations are shrunk as Ledoit and Wolf [1]_ do;
@@ -76,6 +81,8 @@ def error_covariance(errors) -> ErrorCovariance:
     ----------
     errors : array of shape (n, m) or (n,), n >= 8 [units of the outputs]
         True output minus prediction.
+    X : array of shape (n, d), optional [units of the inputs]
+        Where the runs were: the covariance is then local, if the errors show that it is.
 
     Raises
     ------
@@ -109,11 +116,15 @@ def error_covariance(errors) -> ErrorCovariance:
         off = ~np.eye(m, dtype=bool)
         correlation[off] *= 1.0 - shrinkage
     covariance = correlation * np.outer(sd, sd) * (1.0 + 1.0 / n)
-    return ErrorCovariance(bias, covariance, n, shrinkage)
+    local = None if X is None else local_errors(as_matrix(X, name="X"), apart, covariance)
+    return ErrorCovariance(bias, covariance, n, shrinkage, local)
 
 
 def held_out_covariance(surrogate: Any, X, Y) -> ErrorCovariance:
     """Return bias and covariance of a fitted surrogate's errors on runs it did not learn from.
+
+    From 40 runs on, the covariance at an input is mostly that of the errors of runs near it, where
+    that explains the errors better than one covariance for all inputs; see `LocalErrors`.
 
     Parameters
     ----------
@@ -131,7 +142,7 @@ def held_out_covariance(surrogate: Any, X, Y) -> ErrorCovariance:
     >>> bool(0.05 < held_out_covariance(surface, X[50:], X[50:, 0] ** 2).sd[0] < 0.1)
     True
     """
-    return error_covariance(held_out_errors(surrogate, X, Y))
+    return error_covariance(held_out_errors(surrogate, X, Y), X)
 
 
 def cross_error_covariance(
@@ -154,7 +165,7 @@ def cross_error_covariance(
     """
     from assay.surrogate.conformal import cross_errors
 
-    return error_covariance(cross_errors(make, X, Y, folds=folds, seed=seed)[0])
+    return error_covariance(cross_errors(make, X, Y, folds=folds, seed=seed)[0], X)
 
 
 def spread_covariance(surrogate: Any, X, Y) -> SpreadCovariance:

@@ -146,6 +146,12 @@ class BoxedPrior:
         """Return inputs (..., d) [their units] from shares `unit` (..., d) of the cut priors."""
         return place(self.priors, self.ends, unit)
 
+    @property
+    def quantiles(self) -> np.ndarray:
+        """Return the values (101, d) [units of the inputs] that 0, 1, ..., 100 % lie below."""
+        shares = np.linspace(0.0, 1.0, 101)[:, None]
+        return self.place(np.repeat(shares, len(self.priors), axis=1))
+
     def sample(self, n: int, seed: int) -> np.ndarray:
         """Return `n` independent draws (n, d) [units of the inputs]."""
         return self.place(np.random.default_rng(seed).random((n, len(self.priors))))

@@ -8,7 +8,9 @@ import numpy as np
 from assay.data import as_matrix
 from assay.errors import DataError, StudyError
 from assay.surrogate.error_covariance import ErrorCovariance, SpreadCovariance
+from assay.surrogate.error_terms import FixedError, SpreadError, local_error
 from assay.surrogate.input_priors import BoxedPrior, boxed_prior, check_box, training_box
+from assay.surrogate.local_errors import LocalErrors
 from assay.surrogate.nuts import DEPTH, Draws, Target, sample
 from assay.surrogate.posterior import Posterior, chain_findings
 from assay.surrogate.traced import as_function
@@ -16,7 +18,9 @@ from assay.surrogate.traced import as_function
 EDGE = 0.02  # share of the box's width that counts as its edge
 PILED = 0.10  # share of the draws there from which they pile up
 FEW_INSIDE = 0.95  # share of the draws in the validity domain
-MISFIT = 0.01  # predictive p-value
+MISFIT = 0.01  # predictive p-value, and its distance from 1
+SILENT = 0.1  # distance of posterior and prior [share of the draws] that is none
+AVERAGED = 200  # draws over which a covariance that varies is averaged
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,12 +31,18 @@ class Prepared:
     ----------
     target : Target
     prior : BoxedPrior
+    covariance : (k, k) float64 [units of the outputs squared]
+        Of the data, with that of the surrogate where it is the same for all inputs.
+    local : LocalErrors or None
+        That of the surrogate where it is not.
     findings : tuple of str
         What can be said before any draw.
     """
 
     target: Target
     prior: BoxedPrior
+    covariance: np.ndarray
+    local: LocalErrors | None
     findings: tuple[str, ...]
 
 
@@ -90,6 +100,8 @@ def invert(
     DataError, StudyError
         If arrays do not fit together, a covariance is not one, most of a prior lies outside the
         training box, or numpyro is not installed.
+    sklearn.exceptions.NotFittedError
+        If the surrogate is not fitted.
 
     References
     ----------
@@ -142,25 +154,30 @@ def prepare(
     observed = _observed(observed, m)
     data = _data(data, len(observed))
     covariance = noise_covariance(noise, len(observed))
-    bias, spread, findings = np.zeros(len(observed)), None, list(cut.findings)
-    if isinstance(model_error, SpreadCovariance):
-        if not function.has_spread:
-            function.moments(box.mean(axis=1))  # says what is missing
-        spread = np.float64(model_error.factor)
-    elif model_error is not None:
-        whole, mean = _model_error(model_error, m)
-        covariance, bias = covariance + whole[np.ix_(observed, observed)], mean[observed]
-    else:
+    bias, local, findings = np.zeros(len(observed)), None, list(cut.findings)
+    if model_error is None:
+        error = FixedError(_whitening(covariance))
         findings.append(
             "The surrogate counts as exact: intervals are too narrow where its error matters. "
             "Give `model_error`, e.g. held_out_covariance(surrogate, X, Y)."
         )
+    elif isinstance(model_error, SpreadCovariance):
+        if not function.has_spread:
+            function.moments(box.mean(axis=1))  # says what is missing
+        error = SpreadError(covariance, np.float64(model_error.factor))
+    else:
+        whole, mean = _model_error(model_error, m)
+        bias, local = mean[observed], getattr(model_error, "local", None)
+        if local is None:
+            covariance = covariance + whole[np.ix_(observed, observed)]
+            error = FixedError(_whitening(covariance))
+        else:
+            error = local_error(local, covariance, observed, _whitening)
     target = Target(
-        function=function, data=data, bias=bias, covariance=covariance,
-        whitening=_whitening(covariance), observed=observed, spread=spread, ends=cut.ends,
+        function=function, data=data, bias=bias, error=error, observed=observed, ends=cut.ends,
         priors=cut.priors,
     )  # fmt: skip
-    return Prepared(target, cut, tuple(findings))
+    return Prepared(target, cut, covariance, local, tuple(findings))
 
 
 def noise_covariance(noise, k: int) -> np.ndarray:
@@ -171,7 +188,7 @@ def noise_covariance(noise, k: int) -> np.ndarray:
     >>> noise_covariance([1.0, 2.0], 2).tolist()
     [[1.0, 0.0], [0.0, 4.0]]
     """
-    noise = np.asarray(noise, dtype=np.float64)
+    noise = numbers(noise, "noise", "the standard deviation of the data")
     if noise.ndim == 2:
         return _covariance(noise, k, "noise")
     if noise.shape not in ((), (k,)) or not (np.isfinite(noise).all() and (noise > 0.0).all()):
@@ -182,6 +199,27 @@ def noise_covariance(noise, k: int) -> np.ndarray:
             hint="Give the standard deviation of the data in the units of the outputs.",
         )
     return np.diag(np.broadcast_to(noise**2, (k,)))
+
+
+def numbers(given, name: str, what: str) -> np.ndarray:
+    """Return `given` as float64, or say that yes, no and texts are no numbers.
+
+    Examples
+    --------
+    >>> numbers([1, 2], "noise", "the standard deviation of the data")
+    array([1., 2.])
+    """
+    try:
+        # In a list, True would silently become 1.0.
+        array = given if isinstance(given, np.ndarray) else np.asarray(given, dtype=object)
+        if array.dtype != bool and not any(isinstance(one, bool | np.bool_) for one in array.flat):
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise DataError(
+        f"`{name}` must be numbers, got {given!r:.60}.",
+        hint=f"Give {what} in the units of the outputs.",
+    )
 
 
 def _covariance(matrix, k, name):
@@ -221,7 +259,7 @@ def _model_error(given, m):
                 hint="Learn it from runs of the same outputs.",
             )
         return given.covariance, given.bias
-    given = np.asarray(given, dtype=np.float64)
+    given = numbers(given, "model_error", "a covariance, or held_out_covariance(surrogate, X, Y),")
     if given.shape != (m, m):
         raise DataError(
             f"`model_error` must be an ErrorCovariance, a SpreadCovariance or an array ({m}, {m}), "
@@ -245,7 +283,7 @@ def _observed(observed, m):
 
 
 def _data(data, k):
-    data = np.asarray(data, dtype=np.float64)
+    data = numbers(data, "data", "the observed outputs")
     if data.shape != (k,) or not np.isfinite(data).all():
         raise DataError(
             f"`data` must be {k} finite values, one per observed output, got shape {data.shape}"
@@ -285,23 +323,58 @@ def _posterior(surrogate, ready, found: Draws):
             f"{np.median(found.chi_square):.4g} for {len(target.data)} data): the noise is "
             "understated, or the model lacks something."
         )
+    findings += _silent(samples, prior)
+    if predictive > 1.0 - MISFIT:
+        findings.append(
+            f"The data lie closer to the surrogate than noise and its error allow (chi-square "
+            f"{np.median(found.chi_square):.4g} for {len(target.data)} data): one of the two is "
+            "overstated, and intervals are too wide."
+        )
     if inside < FEW_INSIDE:
         findings.append(
             f"{100.0 * (1.0 - inside):.0f} % of the draws lie outside the surrogate's validity "
             "domain. Check them with the true model, see check_runs."
         )
     return Posterior(
-        samples=samples, names=prior.names, box=prior.box, data=target.data,
-        observed=target.observed, bias=target.bias, covariance=target.covariance,
+        samples=samples, names=prior.names, box=prior.box, prior=prior.quantiles, data=target.data,
+        observed=target.observed, bias=target.bias, covariance=_covariance_of(ready, samples),
         chi_square=found.chi_square[0], divergences=divergences, depth_hits=hits,
         acceptance=float(found.acceptance[0].mean()), predictive=predictive, inside=inside,
         findings=tuple(findings), surrogate=surrogate,
     )  # fmt: skip
 
 
+def _covariance_of(ready, samples):
+    """Return the covariance (k, k) of data and surrogate, averaged over draws if it varies."""
+    if ready.local is None:
+        return ready.covariance
+    flat = samples.reshape(-1, samples.shape[2])
+    some = flat[:: max(1, len(flat) // AVERAGED)]
+    observed = ready.target.observed
+    return ready.covariance + ready.local.at(some).mean(axis=0)[np.ix_(observed, observed)]
+
+
 def _inside(surrogate, flat):
     domain = getattr(surrogate, "domain_", None)
     return float("nan") if domain is None else float(domain.inside(flat).mean())
+
+
+def _silent(samples, prior):
+    """Return a sentence on inputs whose posterior is the prior."""
+    flat = samples.reshape(-1, samples.shape[2])
+    shares = np.linspace(0.0, 1.0, len(prior.quantiles))
+    said = []
+    for j, name in enumerate(prior.names):
+        # Under the prior these are uniform: the largest distance is Kolmogorov's.
+        drawn = np.sort(np.interp(flat[:, j], prior.quantiles[:, j], shares))
+        if np.abs(drawn - np.linspace(0.0, 1.0, len(drawn))).max() < SILENT:
+            said.append(name)
+    if not said:
+        return []
+    return [
+        f"The data say nothing about {', '.join(said)}: the posterior is the prior. Either the "
+        "outputs do not depend on it, or noise and the surrogate's error hide what they say."
+    ]
 
 
 def _piled(samples, prior):

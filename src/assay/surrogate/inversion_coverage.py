@@ -136,7 +136,7 @@ def coverage_study(
             f"{outputs.shape[1]}.",
             hint="Let it return an array (n, m), all outputs in the order of the training runs.",
         )
-    factor = np.linalg.cholesky(plain.target.covariance)
+    factor = np.linalg.cholesky(plain.covariance)
     noises = np.random.default_rng(seed + 1).normal(size=(n, len(factor))) @ factor.T
     data = outputs[:, plain.target.observed] + noises
     settings = (truths, data, seed)

@@ -30,14 +30,10 @@ class Target(eqx.Module):
     data : (k,) [units of the outputs]
     bias : (k,)
         Added to the surrogate's outputs.
-    covariance : (k, k)
-        Of the data, and of the surrogate where that is the same everywhere.
-    whitening : (k, k)
-        Inverse of its lower Cholesky factor.
+    error : FixedError, SpreadError or LocalError
+        Covariance of the data, with that of the surrogate.
     observed : (k,) int
         Outputs that the data belong to.
-    spread : float or None
-        Factor on the surrogate's own standard deviations, where they are used.
     priors : tuple
     ends : (d, 2)
         Of the cut priors, as in `BoxedPrior`.
@@ -46,10 +42,8 @@ class Target(eqx.Module):
     function: Traced
     data: Any
     bias: Any
-    covariance: Any
-    whitening: Any
+    error: eqx.Module
     observed: Any
-    spread: Any
     ends: Any
     priors: tuple = eqx.field(static=True)
 
@@ -59,16 +53,7 @@ class Target(eqx.Module):
 
     def misfit(self, x):
         """Return chi-square [-] and half the log determinant that goes with it, at `x` (d,)."""
-        if self.spread is None:
-            apart = self.data - self.function(x)[self.observed] - self.bias
-            white = self.whitening @ apart
-            return white @ white, jnp.zeros(())
-        mean, own = self.function.moments(x)
-        apart = self.data - mean[self.observed] - self.bias
-        total = self.covariance + self.spread**2 * own[self.observed][:, self.observed]
-        factor = jnp.linalg.cholesky(total)
-        white = jax.scipy.linalg.solve_triangular(factor, apart, lower=True)
-        return white @ white, jnp.log(jnp.diagonal(factor)).sum()
+        return self.error.misfit(self.function, self.observed, self.data - self.bias, x)
 
     def potential(self, u):
         """Return minus the log posterior density of logits `u` (d,), up to a constant."""

@@ -85,13 +85,16 @@ class Posterior:
     names : tuple of str
     box : (d, 2) float64 [units of the inputs]
         The prior's support inside the training box.
+    prior : (101, d) float64 [units of the inputs]
+        The values that 0, 1, ..., 100 % of the prior lie below.
     data : (k,) float64 [units of the outputs]
     observed : (k,) int
         Outputs that the data belong to.
     bias : (k,) float64 [units of the outputs]
         What was added to the surrogate's predictions.
     covariance : (k, k) float64 [units of the outputs squared]
-        Of the data, with that of the surrogate where it is the same for all inputs.
+        Of the data and of the surrogate, averaged over draws where `LocalErrors` vary; without
+        the surrogate's own spread (`SpreadCovariance`).
     chi_square : (chains, draws) float64 [-]
         Misfit of each draw, to be compared with `k`.
     divergences : int
@@ -115,6 +118,7 @@ class Posterior:
     samples: np.ndarray
     names: tuple[str, ...]
     box: np.ndarray
+    prior: np.ndarray
     data: np.ndarray
     observed: np.ndarray
     bias: np.ndarray
@@ -160,6 +164,30 @@ class Posterior:
         if np.isfinite(self.inside):
             lines.append(f"{100.0 * self.inside:.1f} % of the draws are in the validity domain")
         return "\n".join(lines + [f"! {finding}" for finding in self.findings])
+
+    def figure(self, *, truth=None, units=None) -> Any:
+        """Return a figure of all pairs of inputs: draws, prior, ends of the box.
+
+        Parameters
+        ----------
+        truth : array of shape (d,), optional [units of the inputs]
+            Marked, where it is known.
+        units : sequence of str, optional
+            Of the inputs, for the axes.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``found.figure().savefig("posterior.svg")`` writes it.
+
+        Raises
+        ------
+        StudyError
+            If `truth` or `units` do not have one entry per input.
+        """
+        from assay.surrogate.corner import corner
+
+        return corner(self, truth=truth, units=units)
 
     def check_runs(self, n: int = 8, *, seed: int = 0) -> np.ndarray:
         """Return draws (n, d) [units of the inputs] at which to run the true model.

@@ -202,6 +202,8 @@ def as_function(model: Any) -> Traced:
     ------
     StudyError
         If the model is not one of these.
+    sklearn.exceptions.NotFittedError
+        If it is not fitted.
 
     Examples
     --------
@@ -239,9 +241,16 @@ def as_function(model: Any) -> Traced:
 
 
 def _require_fit(model):
+    from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    check_is_fitted(model)
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise NotFittedError(
+            f"This {type(model).__name__} is not fitted: it has no outputs yet. Call its "
+            "`fit(X, Y)` first, or load a fitted one with assay.load(folder)."
+        ) from None
 
 
 def _ends(scaler):
