@@ -42,9 +42,11 @@ class Linear(eqx.Module):
         self.bias = _zeros((out_size,)) if use_bias else None
 
     def __call__(self, x):
-        """Map one row of shape (in_size,) to shape (out_size,)."""
+        """Map one row (in_size,) to (out_size,), or n columns (in_size, n) to (out_size, n)."""
         y = jnp.dot(self.weight, x)
-        return y if self.bias is None else y + self.bias
+        if self.bias is None:
+            return y
+        return y + (self.bias if x.ndim == 1 else self.bias[:, None])
 
 
 class MLP(eqx.Module):
@@ -92,7 +94,7 @@ class MLP(eqx.Module):
         self.final = final
 
     def __call__(self, x):
-        """Map one row of shape (in_size,) to shape (out_size,)."""
+        """Map one row (in_size,) to (out_size,), or n columns (in_size, n) to (out_size, n)."""
         between = _activation(self.activation)
         for layer in self.layers[:-1]:
             x = between(layer(x))

@@ -75,7 +75,7 @@ class ResNet(eqx.Module):
         self.activation = activation
 
     def __call__(self, x):
-        """Map one row of shape (in_size,) to shape (out_size,)."""
+        """Map one row (in_size,) to (out_size,), or n columns (in_size, n) to (out_size, n)."""
         f = _activation(self.activation)
         alpha = 1.0 / math.sqrt(len(self.blocks))
         h = self.lift(x)

@@ -80,9 +80,12 @@ def initial_state(spec: FitSpec, parameters):
 def _mean_loss(spec, static, parameters, x, y, count, key, extra):
     """Mean loss over the first `count` rows of a batch."""
     model = eqx.combine(parameters, static)
-    keys = None if key is None else jax.random.split(key, x.shape[0])
-    in_axes = (0, 0, None if key is None else 0)
-    per_row = jax.vmap(lambda a, b, k: spec.loss(model, a, b, k, extra), in_axes)(x, y, keys)
+    if spec.columns is not None:
+        per_row = spec.columns(model, x.T, y.T)
+    else:
+        keys = None if key is None else jax.random.split(key, x.shape[0])
+        in_axes = (0, 0, None if key is None else 0)
+        per_row = jax.vmap(lambda a, b, k: spec.loss(model, a, b, k, extra), in_axes)(x, y, keys)
     if per_row.ndim != 1:
         raise TypeError(f"The loss of one row must be a scalar, got shape {per_row.shape[1:]}.")
     used = jnp.arange(x.shape[0], dtype=count.dtype) < count

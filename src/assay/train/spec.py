@@ -39,6 +39,9 @@ class FitSpec:
         Whether the loss draws random numbers.
     init : {"torch", "glorot", "he", "lecun", "orthogonal"}
         Rule of the initial weights, see `assay.nn.initialise`.
+    columns : callable, optional
+        Module-level ``columns(model, x, y) -> (n,)``: the losses of all rows of a batch at once,
+        given as columns (size, n); equal to `loss`, for networks that take columns.
 
     Raises
     ------
@@ -63,10 +66,12 @@ class FitSpec:
     batch: int = 64
     needs_key: bool = False
     init: str = "torch"
+    columns: Callable | None = None
 
     def __post_init__(self):
-        for role, function in (("build", self.build), ("loss", self.loss)):
-            if "<" in getattr(function, "__qualname__", "<"):
+        given = (("build", self.build), ("loss", self.loss), ("columns", self.columns))
+        for role, function in given:
+            if function is not None and "<" in getattr(function, "__qualname__", "<"):
                 raise StudyError(
                     f"`{role}` of a FitSpec must be a module-level function or class, got "
                     f"{function!r}.",
