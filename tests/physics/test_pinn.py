@@ -6,6 +6,7 @@ from assay import models
 from assay.errors import ModelError, StudyError
 from assay.physics import Boundary, Initial, Measured, Periodic, Problem, Unknown, UnknownField
 from assay.physics.pinn import PINN
+from assay.physics.residuals import found_value
 from assay.train import trace_count
 
 W0, ZETA, PI = 2 * np.pi, 0.1, np.pi
@@ -176,12 +177,14 @@ def test_an_unknown_damping_is_that_of_a_least_squares_fit():
         [(closed(x, 0.1 + 1e-6) - closed(x, 0.1 - 1e-6)) / 2e-6 for x in t]
     )
     assert abs(net.parameters_["zeta"] - fitted[0]) < 0.5 * sigma
-    # Laplace: the spread of log zeta from the normal matrix, whose last column it is.
+    # Laplace: the spread of the raw number from the normal matrix, whose last column it is.
     matrix = net.normal_matrix()
     assert matrix.shape == (net.n_parameters_,) * 2
     ridge = 1e-10 * np.trace(matrix) / len(matrix)
     covariance = np.linalg.inv(matrix + ridge * np.eye(len(matrix)))
-    ours = np.sqrt(covariance[-1, -1]) * net.parameters_["zeta"]
+    unknown, raw = problem.unknown["zeta"], net.pieces_[-1].params["unknown"]["zeta"]
+    each = [float(found_value(unknown, raw + step)) for step in (0.01, -0.01)]
+    ours = np.sqrt(covariance[-1, -1]) * abs(each[0] - each[1]) / 0.02
     assert ours == pytest.approx(sigma, rel=0.5)
     assert len(spread) == 1
 

@@ -91,6 +91,8 @@ def test_equal_seeds_give_equal_results(result):
     assert again.arrays["errors"][0] == result.arrays["errors"][0]
     assert np.isinf(again.gain.low)  # one seed says nothing of the spread
     assert "one seed" in again.sentence
+    assert "use the classical solver" in again.sentence
+    assert "--seeds 3" in again.sentence
 
 
 def test_a_parameter_is_found_by_both_methods():

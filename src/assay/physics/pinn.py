@@ -259,7 +259,7 @@ class PINN(BaseEstimator):
         """Return J^T J (p, p) of the rows at the end, one over the variance of a reading each.
 
         The last columns are those of the unknown parameters, in the order of their names, as raw
-        numbers: logarithms for ``scale="log"``. With readings its inverse is the covariance of all
+        numbers (`assay.physics.residuals.found_value`). With readings its inverse is the covariance of all
         numbers, where the noise is as declared (Laplace). A loaded model has no data: StudyError.
         """
         if getattr(self, "data_", None) is None:

@@ -11,6 +11,7 @@ from assay.physics.collocation import Equations, newton
 from assay.physics.explicit import require_known_coefficients
 from assay.physics.refining import refined, single, table_of
 from assay.physics.solution import Solution
+from assay.physics.wording import counted
 
 # Points along each variable, level by level, for one, two and three variables.
 SIZES = {
@@ -97,7 +98,11 @@ class _Collocation:
         table = table_of(tuple(axis.finer for axis in axes), values, (7,) * len(axes))
         self.last = table
         points = " by ".join(f"{len(a.nodes)} {a.kind}" for a in axes)
-        return table, f"collocation on {points} points, Newton's method in {steps} steps", n
+        return (
+            table,
+            f"collocation on {points} points, Newton's method in {counted(steps, 'step')}",
+            n,
+        )
 
     def _start(self, axes):
         places = np.meshgrid(*[axis.nodes for axis in axes], indexing="ij")

@@ -78,16 +78,22 @@ def sentence(word: str, said: str, told: dict[str, Any]) -> str:
     name = f"{gain.against[:1].lower()}{gain.against[1:]}"
     classic = name if name.startswith("least squares") else f"the {name}"
     network = "the network" if "network" in ours.name else ours.name
+    one_seed = word == "undecided" and gain.low == -math.inf
+    better = network if gain.estimate > 0 else classic
     opening = {
         "earned": f"Use {network}",
         "not_earned": f"Use {classic}",
-        "undecided": f"Undecided between {network} and {classic}",
+        "undecided": "Undecided, since one seed gives no interval (--seeds 3). As far as it shows, "
+        f"use {better}"
+        if one_seed
+        else f"Undecided between {network} and {classic}",
     }[word]
     ratio, error = 1.0 - gain.estimate, ours.metrics["error"]
     spent = duration(ours.metrics["seconds"])
     equal = "equal time" in gain.loss
     where = f"in the time that {network} takes ({spent})" if equal else "at the end"
-    theirs = "its error" if word == "not_earned" else f"the error of {classic}"
+    named = word == "not_earned" or (one_seed and better == classic)
+    theirs = "its error" if named else f"the error of {classic}"
     text = f"{opening}: {where} {theirs} is {error / ratio:.1e}, that of {network} {error:.1e}"
     note = said[said.find(" Not checked, because") :] if " Not checked, because" in said else ""
     return f"{text}, {_factor(gain, ratio)}.{note}"
@@ -103,6 +109,6 @@ def _factor(gain: Any, ratio: float) -> str:
     else:
         size, shown = "larger by a factor of", times(ratio).removesuffix(" times")
     if gain.low == -math.inf:
-        return f"{size} {shown} (one seed, so nothing is known of its spread)"
+        return f"{size} {shown}"
     ends = (times(end).removesuffix(" times") for end in (low, high))
     return f"{size} {shown} ({100 * gain.level:g} % interval {' to '.join(ends)}, over seeds)"
