@@ -259,8 +259,9 @@ class PINN(BaseEstimator):
         """Return J^T J (p, p) of the rows at the end, one over the variance of a reading each.
 
         The last columns are those of the unknown parameters, in the order of their names, as raw
-        numbers (`assay.physics.residuals.found_value`). With readings its inverse is the covariance of all
-        numbers, where the noise is as declared (Laplace). A loaded model has no data: StudyError.
+        numbers (`assay.physics.residuals.found_value`). With readings its inverse is the covariance
+        of all numbers, where the noise is as declared (Laplace). A loaded model has no data:
+        StudyError.
         """
         if getattr(self, "data_", None) is None:
             raise StudyError("A loaded model has no data to linearise.", hint="Fit it again.")
