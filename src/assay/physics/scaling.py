@@ -6,6 +6,7 @@ as measuring time in units of one over its frequency.
 """
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,11 @@ def scales_of(problem, kind: str = "auto", *, seed: int = 0) -> Scales:
     """
     if kind not in ("auto", "none"):
         raise StudyError(f"`scaling` must be 'auto' or 'none', got {kind!r}.", hint="'auto'")
+    return _scales_of(problem, kind, seed)
+
+
+@functools.lru_cache(maxsize=64)  # a problem does not change, and its equation is compiled for this
+def _scales_of(problem, kind, seed):
     rng = np.random.default_rng(seed)
     half = {name: (high - low) / 2 for name, (low, high) in problem.box.items()}
     fields = _from_conditions(problem, half, rng)

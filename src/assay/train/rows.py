@@ -128,6 +128,15 @@ def normal(terms: tuple[Term, ...], unravel: Callable, theta, data: RowData, *, 
 
 def n_rows(terms: tuple[Term, ...], params, data: RowData) -> int:
     """Return how many rows there are, without computing them."""
+    leaves, form = jax.tree.flatten((params, data))
+    shapes = tuple(jax.ShapeDtypeStruct(np.shape(a), np.result_type(a)) for a in leaves)
+    return _n_rows(terms, form, shapes, bool(jax.config.jax_enable_x64))
+
+
+@ft.lru_cache(maxsize=256)  # following the terms takes as long as some steps
+def _n_rows(terms, form, shapes, x64):
+    del x64  # part of the key only
+    params, data = jax.tree.unflatten(form, shapes)
     return int(jax.eval_shape(ft.partial(row_vector, terms), params, data).size)
 
 
