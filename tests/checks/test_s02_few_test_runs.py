@@ -83,8 +83,8 @@ def test_an_interval_without_an_end_names_no_number_of_runs(surrogate_view, Give
     [
         (-np.inf, 1.0, "put no bound on the gain over it"),
         (-np.inf, 0.5, "put the gain over it at +50 % or less"),
-        (-0.25, 0.305, "put the gain over it at -25 % to +30 %"),
-        (-12.0, -0.05, "put the gain over it at -1,200 % to -5 %"),
+        (-0.25, 0.305, "put the gain over it at −25 % to +30 %"),
+        (-12.0, -0.05, "put the gain over it at −1,200 % to −5 %"),
     ],
 )
 def test_a_gain_is_told_in_per_cent_and_an_end_that_says_nothing_is_no_end(

@@ -68,7 +68,10 @@ class FewTestRuns:
             "error.",
             fix=(
                 f"Give {amount} (--test, from a design of their own).",
-                "Or accept that methods this close cannot be told apart, and take the simpler one.",
+                "Or take the verdict as it is: its interval counts how few they are."
+                if decided
+                else "Or accept that methods this close cannot be told apart, and take the simpler "
+                "one.",
             ),
         )
 
@@ -125,6 +128,8 @@ class OutsideDomain:
             f"that were learned from, against {percent(float(held.mean()))} of the validation runs"
         )
         told += self._growth(view, outside)
+        if share > self.max_share and not bad:
+            told += f"; more than {percent(self.max_share)}, but beside the validation runs no news"
         return finding(
             self,
             "warn" if bad else "pass",
@@ -207,7 +212,8 @@ class Unchecked:
 def _signed(share: float) -> str:
     """Return a gain in per cent, with its sign: ``"+12 %"``; of three digits and more, whole."""
     value = 100.0 * share
-    return f"{value:+,.2g} %" if abs(value) < 100.0 else f"{value:+,.0f} %"
+    text = f"{value:+,.2g} %" if abs(value) < 100.0 else f"{value:+,.0f} %"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _clopper(count: int, n: int) -> tuple[float, float]:

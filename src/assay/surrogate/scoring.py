@@ -325,9 +325,15 @@ def worst_runs(ours: Scored, test: "Runs", yard: Yard, inside: np.ndarray) -> Ex
 def _design(test: "Runs", i: int) -> str:
     """Return the inputs of run `i` in words; of many, the first."""
     shown = range(min(test.n_inputs, MOST_INPUTS_LISTED))
-    told = ", ".join(f"{test.inputs[k]} {test.X[i, k]:.4g}" for k in shown)
+    told = ", ".join(f"{test.inputs[k]} {_four(test.X[i, k])}" for k in shown)
     left = test.n_inputs - len(shown)
     return told + (f" and {left} more" if left else "")
+
+
+def _four(value: float) -> str:
+    """Return four digits, without an exponent where a person would not write one."""
+    text = f"{value:.4g}"
+    return f"{float(text):,.0f}" if "e+" in text and abs(value) < 1e8 else text
 
 
 def label_of(runs: "Runs", j: int) -> str:

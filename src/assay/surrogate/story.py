@@ -293,6 +293,7 @@ def sentence(
         return text + ")"
 
     network, classic = mid_sentence(ours.name), mid_sentence(best.name)
+    times = 1.0 - gain.estimate
     opening = {
         "earned": f"Use the {network}: its RMS error is {at(ours)}. That of the {classic}, the "
         f"strongest classical method, is {at(best)}.",
@@ -301,8 +302,16 @@ def sentence(
         "undecided": f"Use the {classic} until more test runs decide: its RMS error is {at(best)}, "
         f"that of the {network} is {at(ours)}.",
     }[word]
-    if gain.estimate < -9.0:  # a percentage of five digits says less than a factor
-        factor = f"{1.0 - gain.estimate:,.0f} times" if np.isfinite(gain.estimate) else "far above"
+    if word == "not_earned" and gain.estimate < -1.0 and gain.high < 0.0:
+        least = _number(1.0 - gain.high)
+        to = f"{least} times and more" if np.isinf(gain.low) else (
+            f"{least} to {_number(1.0 - gain.low)} times"
+        )  # fmt: skip
+        factor = f"{_number(times)} times" if np.isfinite(times) else "far above"
+        rest = f"The squared error of the {network} is {factor} that of the {classic}"
+        rest += f" (95 % interval: {to})."
+    elif gain.estimate < -9.0:  # a percentage of five digits says less than a factor
+        factor = f"{_number(times)} times" if np.isfinite(times) else "far above"
         rest = f"The squared error of the {network} is {factor} that of the {classic}"
         rest += "." if word == "not_earned" else ", but a few runs carry most of it."
     elif word == "undecided" and np.isinf(gain.low):
