@@ -23,7 +23,7 @@ from assay.surrogate import (
     coverage_band,
     fit_conformal,
 )  # fmt: skip
-from assay.surrogate.calibrated import PROBES
+from assay.surrogate.calibrated import PROBES, of_all_runs
 from assay.surrogate.out_of_fold import out_of_fold
 
 FUNCTIONS = ((BOREHOLE, 40), (OTL_CIRCUIT, 100), (PISTON, 100), (WING_WEIGHT, 100), (ISHIGAMI, 200))
@@ -134,7 +134,7 @@ def calibrated(single, X, Y, asked):
     """Return what `CalibratedSurrogate(single).fit(X, Y)` makes, and with the folds' floor."""
     found = out_of_fold(lambda: clone(single), X, Y, folds=asked.folds or 5, probes=PROBES)
     conformal, model = fit_conformal(found.errors, found.spread), clone(single).fit(X, Y)
-    ours = conformal.with_floor(found.share_left(model)) if conformal.scaled else conformal
+    ours = of_all_runs(conformal, found, model)
     return CalibratedSurrogate.of(model, ours), CalibratedSurrogate.of(model, conformal)
 
 
