@@ -212,8 +212,8 @@ def test_the_command_goes_on_with_the_ensemble_that_ctrl_c_stopped(tmp_path):
     """The default candidate, behind the principal components of a series."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(120, 2))
-    Y = X[:, :1] * np.exp(-3.0 * X[:, 1:] * np.linspace(0.0, 1.0, 8)) + 1e-3 * rng.normal(size=8)
-    head = "a,b," + ",".join(f"u_{i}" for i in range(8))
+    Y = X[:, :1] * np.exp(-3.0 * X[:, 1:] * np.linspace(0.0, 1.0, 20)) + 1e-3 * rng.normal(size=20)
+    head = "a,b," + ",".join(f"u_{i}" for i in range(20))
     np.savetxt(tmp_path / "runs.csv", np.c_[X, Y], delimiter=",", header=head, comments="")
     out, whole = tmp_path / "stopped", tmp_path / "whole"
     process = surrogate(str(tmp_path / "runs.csv"), out)
@@ -236,7 +236,6 @@ def test_the_command_goes_on_with_the_ensemble_that_ctrl_c_stopped(tmp_path):
         told = json.loads((folder / "result.json").read_text("utf-8"))
         found.append([told["verdict"], told["gain"], told["candidate"]["metrics"]])
     assert not partial.exists()
-    print(found)
     assert found[0] == found[1]
 
 
