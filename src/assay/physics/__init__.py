@@ -6,6 +6,7 @@ from assay.lazy import lazy_names as _lazy_names
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from assay.physics.classical import solve_classical as solve_classical
+    from assay.physics.coefficient_fit import CoefficientFit as CoefficientFit
     from assay.physics.conditions import Boundary as Boundary
     from assay.physics.conditions import Face as Face
     from assay.physics.conditions import Initial as Initial
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
 
 _LAZY = {
     "Boundary": "conditions",
+    "CoefficientFit": "coefficient_fit",
     "Face": "conditions",
     "Initial": "conditions",
     "LeastSquaresFit": "inverse_baseline",

@@ -87,7 +87,7 @@ class LeastSquaresFit(BaseEstimator):
         """
         clock = time.perf_counter()
         self.problem_, self.names_ = problem, tuple(problem.unknown)
-        fine = max(_fine_enough(problem), self.tolerance)
+        fine = max(fine_enough(problem), self.tolerance)
         coarse = Misfit(problem, tolerance=max(SCREEN, fine), seconds=self.seconds)
         ends = self._search(coarse)
         misfit = Misfit(problem, tolerance=fine, seconds=self.seconds)
@@ -266,7 +266,7 @@ def _n_starts(problem):
     return STARTS[min(len(problem.box), 2) - 1]
 
 
-def _fine_enough(problem):
+def fine_enough(problem):
     """Return a solver tolerance well below the noise, so that it does not steer the fit."""
     sizes = [float(np.sqrt(np.mean(r.values**2))) or 1.0 for r in problem.readings]
     noise = [r.sigma / s if r.sigma else 1e-3 for r, s in zip(problem.readings, sizes, strict=True)]

@@ -208,7 +208,7 @@ def _require(problem):
     if problem.coefficients:
         raise StudyError(
             "Least squares through the solver finds numbers, not coefficients that vary.",
-            hint="Declare the coefficient by a few unknown numbers in the equation.",
+            hint="CoefficientFit().fit(problem) writes them with a few numbers each.",
         )
     if not problem.unknown:
         raise StudyError("Nothing is to be found.", hint="parameters={'k': Unknown(0.1, 10.0)}")

@@ -12,6 +12,7 @@ from assay.errors import StudyError
 from assay.estimators import configured
 from assay.physics.baselines import BASELINES
 from assay.physics.brought import bring, candidate_settings
+from assay.physics.coefficient_fit import COEFFICIENT_BASELINES
 from assay.physics.inverse_baseline import INVERSE_BASELINES
 from assay.physics.problem import Problem
 from assay.physics.reference import Reference, reference_of
@@ -94,6 +95,8 @@ class PhysicsNeed(AbstractNeed):
     def methods(self):
         """Return the network (or what was brought) and the classical methods."""
         baselines = INVERSE_BASELINES if self.inverse else BASELINES
+        if self.problem.coefficients:
+            baselines = COEFFICIENT_BASELINES
         wanted = {"tolerance": self.tolerance, "seconds": self.seconds}
         made = tuple(
             Method(b.name, lambda seed, b=b: configured(b, wanted, seed), b.about)

@@ -59,9 +59,10 @@ class Spline:
         """Return the B-splines (n_nodes,) at a place: one number a variable, traced or not."""
         import jax.numpy as jnp
 
-        whole = jnp.ones(1)
+        whole = jnp.ones(1, dtype=float)
+        place = [jnp.asarray(at, float) for at in place]
         for at, (low, high), n in zip(place, self.box, self.shape, strict=True):
-            t = (at - low) / (high - low) * (n - 3) + 1.0 - jnp.arange(n)
+            t = (at - low) / (high - low) * (n - 3) + 1.0 - jnp.arange(n, dtype=float)
             parts = [
                 (-1) ** k * math.comb(4, k) * jnp.maximum(t + 2.0 - k, 0.0) ** 3 for k in range(5)
             ]
@@ -72,7 +73,7 @@ class Spline:
         """Return the share of the range (0 to 1) at a place, from node values (n_nodes,)."""
         import jax.numpy as jnp
 
-        c = self.coefficient
+        c, nodes = self.coefficient, jnp.asarray(nodes, float)
         if c.scale == "log":
             low, high = math.log(c.low), math.log(c.high)
             shares = (jnp.log(nodes) - low) / (high - low)

@@ -69,6 +69,7 @@ def require_effect(problem: Any, *, draws: int = 16) -> None:
         return
     import jax
 
+    draws = max(draws, 8 * len(problem.parameters))  # a node acts in a part of the box only
     moved = dict.fromkeys(problem.parameters, 0.0)
     rng = np.random.default_rng(0)
     with jax.enable_x64(True):  # noqa: FBT003
