@@ -24,7 +24,8 @@ def plan_conditions(problem, frame: Frame, sizes: dict, conditions: str = "auto"
     sizes : dict of str to float
         Of the fields, for the tolerance.
     conditions : {"auto", "hard", "soft"}
-        "auto" builds in what can be; "hard" refuses a declaration of which a part cannot.
+        "auto" builds in what can be; "hard" refuses a declaration of which a part cannot; "soft"
+        builds in nothing, and ends that are periodic agree by terms of the loss.
 
     Returns
     -------
@@ -44,7 +45,8 @@ def plan_conditions(problem, frame: Frame, sizes: dict, conditions: str = "auto"
     variables = problem.space.variables
     if conditions == "soft":
         plans = tuple(FieldPlan(field, variables) for field in problem.fields)
-        return plans, tuple((face, "As asked for.") for face in problem.faces)
+        every = (*problem.faces, *problem.joints)
+        return plans, tuple((face, "As asked for.") for face in every)
     plans, built = [], set()
     reasons = {}
     for field in problem.fields:

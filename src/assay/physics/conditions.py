@@ -63,7 +63,10 @@ class Boundary:
 
 @dataclasses.dataclass(frozen=True)
 class Periodic:
-    """The fields, and their derivatives across, are equal at both ends of a variable."""
+    """The fields, and their derivatives across, are equal at both ends of a variable.
+
+    Networks are periodic by construction, or by terms of the loss with ``conditions="soft"``.
+    """
 
     along: str
 

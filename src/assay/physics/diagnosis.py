@@ -30,12 +30,17 @@ def conditions_at(pinn: Any, *, n: int = 100) -> dict[str, float]:
     soft = {label for label, _ in pinn.soft_}
     sizes = scales_of(problem).conditions
     numbers = {**problem.known, **getattr(pinn, "parameters_", {})}
-    for bound in problem.faces:
+    for bound in (*problem.faces, *problem.joints):
         if bound.label not in soft:
             continue
         points = on_face(problem.box, bound.along, bound.at, n, seed=1)
         names = [problem.space.name(key) for key in bound.keys]
         found = pinn.derivatives(points, *names)
+        if bound.far is not None:
+            points[:, problem.space.variables.index(bound.along)] = bound.far
+            off = pinn.derivatives(points, *names) - found
+            missed[bound.label] = float(np.sqrt(np.mean(off**2))) / sizes[bound.label]
+            continue
         with jax.enable_x64(True):  # noqa: FBT003
             off = [
                 _missed(problem, bound, *row, numbers) for row in zip(points, found, strict=True)
@@ -102,6 +107,8 @@ def zero_condition_loss(pinn: Any) -> float | None:
     bounds = {bound.label: bound for bound in problem.faces}
     numbers = {**problem.known, **pinn.parameters_}
     for i, (label, _) in enumerate(pinn.soft_, start=1):
+        if label not in bounds:  # zero is periodic
+            continue
         item, weight = pinn.data_.items[i], np.asarray(pinn.data_.weights[i], np.float64)
         places, zeros = np.asarray(item["x"], np.float64), np.zeros(len(bounds[label].keys))
         with jax.enable_x64(True):  # noqa: FBT003

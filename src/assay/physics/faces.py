@@ -31,6 +31,8 @@ class Bound:
         Where the condition is ``name = value``: the name.
     value : function of a dictionary of variables, or None
         And its value, a scalar.
+    far : float, optional
+        The derivative is the same on the face ``along = far``: `equation` is not used.
     """
 
     label: str
@@ -42,6 +44,7 @@ class Bound:
     keys: tuple[Key, ...]
     name: str | None = None
     value: Callable | None = None
+    far: float | None = None
 
 
 def faces_of(problem) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
@@ -85,6 +88,26 @@ def faces_of(problem) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
             f"The condition for {twice[0]} is given twice.", hint="Take one of them out."
         )
     return tuple(faces), tuple(dict.fromkeys(periodic))
+
+
+def joints_of(problem) -> tuple[Bound, ...]:
+    """Return what makes the fields periodic, as conditions: values and slopes of both ends agree.
+
+    They are used where conditions are terms of the loss; elsewhere networks are periodic.
+    """
+    made, variables = [], problem.space.variables
+    for along in problem.periodic:
+        low, high = problem.box[along]
+        for field in problem.fields:
+            for order in range(max(problem.highest(field, along), 1)):
+                key = (field, tuple(order if name == along else 0 for name in variables))
+                label = f"{problem.space.name(key)} at both ends of {along}"
+                made.append(Bound(label, "boundary", along, low, "low", _unused, (key,), far=high))
+    return tuple(made)
+
+
+def _unused(d):
+    raise NotImplementedError
 
 
 def _initial(condition, problem):

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from assay.errors import StudyError
+from assay.physics import series
 from assay.physics.ansatz import NetworkSpec, arrays_of, fresh
 from assay.physics.choose import plan_conditions
 from assay.physics.faces import Bound
@@ -79,7 +80,8 @@ def set_up(problem, scales: Scales, network: dict, conditions: str, weights: dic
     """
     frame = frame_of(problem.box, scales)
     plans, soft = plan_conditions(problem, frame, scales.fields, conditions)
-    spec = NetworkSpec(problem.space.variables, problem.periodic, len(problem.fields), **network)
+    periodic = () if conditions == "soft" else problem.periodic
+    spec = NetworkSpec(problem.space.variables, periodic, len(problem.fields), **network)
     extra = {"features": None}
     coefficients = tuple(
         (name, NetworkSpec(c.of, tuple(v for v in c.of if v in problem.periodic), 1,
@@ -170,6 +172,10 @@ def row_data(setup: Setup, places: tuple, factors: np.ndarray | None = None) -> 
     with jax.enable_x64(True):  # noqa: FBT003
         # Once a fit and cheap: in float64 whatever the fit uses.
         lifts, targets = _prepared(setup.system, keys, bounds, setup.shared, places)
+        columns = None
+        if series.supported(terms):
+            groups = series.groups_of(terms, tuple(len(at) for at in places))
+            columns = series.columns_of(terms, groups, setup.shared, places)
     items, weights = [], []
     sigmas = [_sigma(setup, reading) for reading in problem.readings]
     trust = _reading_weight(setup, sigmas)
@@ -191,7 +197,10 @@ def row_data(setup: Setup, places: tuple, factors: np.ndarray | None = None) -> 
         items.append(item)
         weights.append(weight if factors is None else weight * np.sqrt(factors[i]))
     return RowData(
-        items=cast(tuple(items)), weights=cast(tuple(weights)), shared=cast(bare(setup.shared))
+        items=cast(tuple(items)),
+        weights=cast(tuple(weights)),
+        shared=cast(bare(setup.shared)),
+        columns=cast(columns),
     )
 
 

@@ -65,7 +65,8 @@ class PINN(BaseEstimator):
     harmonics : int
         Of periodic variables.
     conditions : {"auto", "hard", "soft"}
-        "auto" builds in what can be, `soft_` says what could not.
+        "auto" builds in what can be, `soft_` says what could not. With "soft" all are terms of the
+        loss, periodic ends too.
     weights : dict or "balanced", optional
         Of ``residual``, ``condition``, ``reading``, 1 each by default. "balanced" makes the
         gradients of all terms as long as that of the equation (Wang, Teng, Perdikaris 2021,

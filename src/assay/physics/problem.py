@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.errors import StudyError, did_you_mean
 from assay.physics.conditions import Measured, Unknown, UnknownField
-from assay.physics.faces import faces_of
+from assay.physics.faces import faces_of, joints_of
 from assay.physics.space import Key, Point, Space, canonical
 from assay.physics.tracing import require_effect, seen_by
 
@@ -55,6 +55,8 @@ class Problem:
         The derivatives that the equation contains.
     faces : tuple of Bound
         All conditions in one form; `periodic` holds the periodic variables.
+    joints : tuple of Bound
+        What makes the fields periodic, for networks that are not so by construction.
 
     Raises
     ------
@@ -107,6 +109,7 @@ class Problem:
         faces, periodic = faces_of(self)
         put("faces", faces)
         put("periodic", periodic)
+        put("joints", joints_of(self))
         _require_whole(self)
         _require_readings(self)
         require_effect(self)

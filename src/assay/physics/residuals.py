@@ -175,6 +175,13 @@ class EquationTerm:
 
     system: System
 
+    @staticmethod
+    def together(terms, params, shared, items, columns):
+        """Return the rows of all terms of a system in one pass of the network."""
+        from assay.physics.series import rows_together  # it imports this module
+
+        return rows_together(terms, params, shared, items, columns)
+
     @property
     def keys(self) -> tuple[Key, ...]:
         """The derivatives it needs."""
@@ -183,6 +190,10 @@ class EquationTerm:
     def __call__(self, params, shared, item):
         """Return (n_equations,) rows."""
         values = values_at(self.system, params, shared, item, self.keys)
+        return self.of_values(values, params, shared, item)
+
+    def of_values(self, values, params, shared, item):
+        """Return the same from the values of `keys`."""
         numbers = parameters_of(self.system, params, shared)
         place = _place(self.system, item["x"])
         return self.system.problem.residual(values, place, numbers) / shared.residuals
@@ -207,6 +218,15 @@ class ConditionTerm:
     def __call__(self, params, shared, item):
         """Return (1,) row."""
         values = values_at(self.system, params, shared, item, self.keys)
+        if self.bound.far is not None:
+            place = self.system.problem.space.variables.index(self.bound.along)
+            there = item | {"x": item["x"].at[place].set(self.bound.far)}
+            far = values_at(self.system, params, shared, there, self.keys)
+            return ((far[self.keys[0]] - values[self.keys[0]]) / item["size"])[None]
+        return self.of_values(values, params, shared, item)
+
+    def of_values(self, values, params, shared, item):
+        """Return the same from the values of `keys`, where one point is enough."""
         if self.bound.name is not None:
             return ((values[self.keys[0]] - item["target"]) / item["size"])[None]
         numbers = parameters_of(self.system, params, shared)
@@ -231,6 +251,11 @@ class ReadingTerm:
     def __call__(self, params, shared, item):
         """Return (1,) row."""
         values = values_at(self.system, params, shared, item, self.keys)
+        return self.of_values(values, params, shared, item)
+
+    def of_values(self, values, params, shared, item):
+        """Return the same from the values of `keys`."""
+        del params, shared
         return ((values[self.keys[0]] - item["target"]) / item["size"])[None]
 
 

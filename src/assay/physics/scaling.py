@@ -92,6 +92,7 @@ def scales_of(problem, kind: str = "auto", *, seed: int = 0) -> Scales:
 def _scales_of(problem, kind, seed):
     rng = np.random.default_rng(seed)
     half = {name: (high - low) / 2 for name, (low, high) in problem.box.items()}
+    every = (*problem.faces, *problem.joints)
     fields = _from_conditions(problem, half, rng)
     look = _looker(problem)
     slopes, sources = _slopes(problem, fields, half, rng, look)
@@ -106,11 +107,11 @@ def _scales_of(problem, kind, seed):
         return Scales(
             fields={name: 1.0 for name in problem.fields}, lengths=lengths,
             residuals=(1.0,) * len(sizes), terms=named,
-            conditions={face.label: 1.0 for face in problem.faces}, scaled=False,
+            conditions=dict.fromkeys((face.label for face in every), 1.0), scaled=False,
         )  # fmt: skip
     return Scales(
         fields=fields, lengths=lengths, residuals=sizes, terms=named,
-        conditions={f.label: _condition(problem, f, fields, lengths, half) for f in problem.faces},
+        conditions={f.label: _condition(problem, f, fields, lengths, half) for f in every},
     )  # fmt: skip
 
 
