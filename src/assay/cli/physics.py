@@ -106,7 +106,7 @@ class Weights(click.ParamType):
     "--resample",
     type=click.IntRange(1),
     metavar="N",
-    help="After so many steps, new points where the residual is large.",
+    help="After so many steps, new points where the residual is large.  [default: where needed]",
 )
 @click.option(
     "--windows",
@@ -159,6 +159,7 @@ def command(*, common: Common, problem: str, hidden, steps, optimiser, weights, 
         "optimiser": list(optimiser) if len(optimiser) > 1 else "".join(optimiser) or "auto",
         "weights": weights,
         **options,
+        "resample": options["resample"] or "auto",
     }
     return study("physics", common.folder("physics", [label_of(problem)]), common, settings)
 
