@@ -12,10 +12,10 @@ from assay.errors import ModelError, StudyError
 from assay.models import rebuild, save_model
 from assay.surrogate.base import Surrogate
 from assay.surrogate.choices import is_number
+from assay.surrogate.modes import folds_of, truncation, truncation_rms
 from assay.surrogate.network import check_runs
 from assay.train import checkpoint
 
-FOLDS = 5
 SHARE_OF_NOISE = 0.1  # truncation that adds half a percent to a noise in quadrature
 SHARE_OF_SPREAD = 0.001
 MOST_MODES = 50  # that the rule takes: noise in the outputs would ask for all
@@ -291,7 +291,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
     def _find_modes(self, Y):
         self.mean_ = Y.mean(axis=0)
         _, sizes, axes = np.linalg.svd(Y - self.mean_, full_matrices=False)
-        folds = _folds(Y)
+        folds = folds_of(Y)
         self.n_modes_ = self._count(sizes, folds, Y)
         self.components_ = axes[: self.n_modes_]
         energy = sizes**2
@@ -299,7 +299,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
         self.explained_ = float(energy[: self.n_modes_].sum() / total) if total else 1.0
         first = sizes[0] / np.sqrt(len(Y))
         self.scale_ = float(first) if first > 0 else 1.0
-        self.truncation_variance_ = _truncation(folds, self.n_modes_)
+        self.truncation_variance_ = truncation(folds, self.n_modes_)
 
     def _check_choices(self, Y):
         most, modes = min(len(Y), Y.shape[1]), self.modes
@@ -326,7 +326,7 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
             return min(int(np.searchsorted(explained, self.modes)) + 1, len(sizes))
         spread = np.sqrt(np.mean((Y - Y.mean(axis=0)) ** 2))
         wanted = SHARE_OF_SPREAD * spread if self.sigma is None else SHARE_OF_NOISE * self.sigma
-        left = _truncation_rms(folds)
+        left = truncation_rms(folds)
         enough = np.flatnonzero(left <= wanted)
         return min(int(enough[0]) + 1 if len(enough) else len(left), MOST_MODES)
 
@@ -361,32 +361,3 @@ class PCAOutputs(MetaEstimatorMixin, Surrogate):
 
     def _shaped(self, Y):
         return Y[:, 0] if self.one_output_ else Y
-
-
-def _folds(Y):
-    """Return, for each fold, the held-out outputs about the others' mean, and the others' modes."""
-    order = np.random.default_rng(0).permutation(len(Y))
-    folds = []
-    for held in np.array_split(order, min(FOLDS, len(Y))):
-        kept = np.delete(Y, held, axis=0)
-        mean = kept.mean(axis=0)
-        axes = np.linalg.svd(kept - mean, full_matrices=False)[2]
-        folds.append((Y[held] - mean, axes))
-    return folds
-
-
-def _truncation(folds, n_modes):
-    """Return the mean square of what `n_modes` modes leave over of held-out outputs: (m,)."""
-    left = [rows - rows @ axes[:n_modes].T @ axes[:n_modes] for rows, axes in folds]
-    return np.mean(np.concatenate(left) ** 2, axis=0)
-
-
-def _truncation_rms(folds):
-    """Return the root mean square of what 1, 2, ... modes leave over of held-out outputs."""
-    fewest = min(len(axes) for _, axes in folds)
-    left, count = np.zeros(fewest), 0
-    for rows, axes in folds:
-        caught = np.cumsum(((rows @ axes[:fewest].T) ** 2).sum(axis=0))
-        left += np.maximum((rows**2).sum() - caught, 0.0)
-        count += rows.size
-    return np.sqrt(left / count)
