@@ -58,13 +58,13 @@ def invert(
     observed=None,
     chains: int = 4,
     warmup: int = 500,
-    draws: int = 1000,
+    draws: int = 3000,
     seed: int = 0,
 ) -> Posterior:
     r"""Return the posterior of the inputs, given data, by NUTS [1]_ through the surrogate.
 
     .. math:: p(x \mid d) \propto p(x)\,
-       N\!\left(d;\ f(x) + b,\ C_d + C_p\right), \qquad x \text{ in the training box},
+       N\!\left(d;\ f(x) + b,\ C_d + C_p(x)\right), \qquad x \text{ in the training box},
 
     with the surrogate f, its bias b and its error covariance :math:`C_p` [2]_. In float64,
     whatever the setting of JAX; chains run side by side; another data vector of the same size
@@ -91,7 +91,8 @@ def invert(
     observed : array of k indices, optional
         Outputs that the data belong to; all of them, if not given.
     chains, warmup, draws : int
-        At least 2, 50 and 50; draws are those of each chain after its warm-up.
+        At least 2, 50 and 50; draws are those of each chain after its warm-up. 3,000, since curved
+        ridges, where one input makes up for another, are walked along slowly.
     seed : int
         Of the chains.
 
@@ -302,7 +303,7 @@ def _check_counts(chains, warmup, draws):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < fewest:
             raise StudyError(
                 f"`{name}` must be a whole number of at least {fewest}, got {value!r}.",
-                hint="4 chains, 500 steps of warm-up and 1,000 draws are usual.",
+                hint="4 chains, 500 steps of warm-up and 3,000 draws are usual.",
             )
 
 

@@ -9,8 +9,16 @@ FEWEST_LOCAL = 40  # runs, below which nearby ones say nothing
 MOST_LOCAL = 1000  # runs that are kept
 MOST_DIRECTIONS = 8
 NOISE = 0.1  # variance of the data over that of the errors, at which widths are compared
-WIDTHS = (0.06, 0.1, 0.15, 0.22, 0.33, 0.5, 1.0, np.inf)  # of the range of an input
-WEIGHTS = (0.1, 0.3, 1.0, 3.0)
+# Of the range of an input; with smaller ones the posterior is too rough to sample.
+WIDTHS = (0.15, 0.22, 0.33, 0.5, 1.0, np.inf)
+    0.15,
+    0.22,
+    0.33,
+    0.5,
+    1.0,
+    np.inf,
+)  # of the range of an input; less is too rough to sample
+WEIGHTS = (0.3, 1.0, 3.0)
 SWEEPS = 2
 GAIN = 5.0  # nats over all runs, from which local is better than the average
 
@@ -117,7 +125,7 @@ def local_errors(X, apart, covariance) -> LocalErrors | None:
         np.fill_diagonal(near, 0.0)  # leaves the run itself out
         return _likelihood(_mixed(near, found.scores, found.average, weight, outer), found.scores)
 
-    best, widths, weight = -np.inf, [WIDTHS[3]] * X.shape[1], WEIGHTS[1]
+    best, widths, weight = -np.inf, [WIDTHS[1]] * X.shape[1], WEIGHTS[0]
     for _ in range(SWEEPS):
         for j in range(len(widths)):
             tried = [(score([*widths[:j], w, *widths[j + 1 :]], weight), w) for w in WIDTHS]
