@@ -102,12 +102,18 @@ def joints_of(problem) -> tuple[Bound, ...]:
             for order in range(max(problem.highest(field, along), 1)):
                 key = (field, tuple(order if name == along else 0 for name in variables))
                 label = f"{problem.space.name(key)} at both ends of {along}"
-                made.append(Bound(label, "boundary", along, low, "low", _unused, (key,), far=high))
+                made.append(
+                    Bound(
+                        label, "boundary", along, low, "low", _seen_from_one_end, (key,), far=high
+                    )
+                )
     return tuple(made)
 
 
-def _unused(d):
-    raise NotImplementedError
+def _seen_from_one_end(d):
+    """Return zero: whether both ends agree cannot be seen from one."""
+    del d
+    return 0.0
 
 
 def _initial(condition, problem):
