@@ -11,13 +11,6 @@ MOST_DIRECTIONS = 8
 NOISE = 0.1  # variance of the data over that of the errors, at which widths are compared
 # Of the range of an input; with smaller ones the posterior is too rough to sample.
 WIDTHS = (0.15, 0.22, 0.33, 0.5, 1.0, np.inf)
-    0.15,
-    0.22,
-    0.33,
-    0.5,
-    1.0,
-    np.inf,
-)  # of the range of an input; less is too rough to sample
 WEIGHTS = (0.3, 1.0, 3.0)
 SWEEPS = 2
 GAIN = 5.0  # nats over all runs, from which local is better than the average
