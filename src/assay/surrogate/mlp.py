@@ -106,6 +106,7 @@ class MLPSurrogate(NetworkSurrogate):
     name: ClassVar[str] = "MLP"
     about: ClassVar[str] = "A multilayer perceptron from inputs to outputs."
     family: ClassVar[str] = "surrogate.mlp"
+    by_columns: ClassVar[bool] = True
 
     def __init__(
         self,

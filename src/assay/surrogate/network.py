@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from assay.surrogate.prior import weight_decay_of
 from assay.train import FitSpec, Hyper, epochs_to_steps, predict
 from assay.train import fit as train
 from assay.train.fitted import fit_state, history_from, history_to, numbers, text
-from assay.train.losses import squared_error
+from assay.train.losses import squared_error, squared_error_columns
 
 AUTO_STEPS = 10_000  # where the error on tables of some hundred runs has flattened
 AUTO_EPOCHS = 40  # at least so many passes over larger tables
@@ -47,6 +47,8 @@ class NetworkSurrogate(Surrogate):
 
     A kind has `name`, `about`, `family`, its parameters, and `_network() -> (build, build_args)`.
     """
+
+    by_columns: ClassVar[bool] = False  # whether the network also takes its rows as columns
 
     def fit(self, X, Y, *, validation=None, checkpoint=None):
         """Train on the runs of the true model.
@@ -189,6 +191,7 @@ class NetworkSurrogate(Surrogate):
         self.weight_decay_ = 0.0 if self.weight_decay == CHOSEN else self._decay(len(x))
         spec = FitSpec(
             build=self._network()[0], build_args=self._network()[1], loss=squared_error,
+            columns=squared_error_columns if self.by_columns else None,
             optimiser=self.optimiser, schedule=self.schedule, batch=batch,
             init=self.initialisation,
         )  # fmt: skip

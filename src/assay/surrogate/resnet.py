@@ -49,6 +49,7 @@ class ResNetSurrogate(NetworkSurrogate):
     name: ClassVar[str] = "ResNet"
     about: ClassVar[str] = "A residual network from inputs to outputs."
     family: ClassVar[str] = "surrogate.resnet"
+    by_columns: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -32,14 +32,17 @@ class RowData:
         Multiply the rows (not their squares).
     shared : pytree
         Given to every row, such as the values of known parameters.
+    columns : pytree, optional
+        What ``together`` needs, see `row_blocks`.
     """
 
     items: tuple
     weights: tuple
     shared: Any = ()
+    columns: Any = None
 
 
-jax.tree_util.register_dataclass(RowData, ["items", "weights", "shared"], [])
+jax.tree_util.register_dataclass(RowData, ["items", "weights", "shared", "columns"], [])
 
 # A term: term(params, shared, item) -> (k,) rows. It is static, so it must compare by value: a
 # module-level function, or a frozen dataclass with __call__.
@@ -47,12 +50,19 @@ Term = Callable[[Any, Any, Any], jax.Array]
 
 
 def row_blocks(terms: tuple[Term, ...], params, data: RowData) -> tuple[jax.Array, ...]:
-    """Return the weighted rows of each term, (n_items, k)."""
-    found = []
-    for term, items, weight in zip(terms, data.items, data.weights, strict=True):
-        rows = jax.vmap(ft.partial(term, params, data.shared))(items)
-        found.append(rows * weight[:, None])
-    return tuple(found)
+    """Return the weighted rows of each term, (n_items, k).
+
+    Where the data have columns, ``terms[0].together(terms, params, shared, items, columns)``
+    gives the rows of all terms at once: the same numbers, faster.
+    """
+    if data.columns is not None:
+        found = terms[0].together(terms, params, data.shared, data.items, data.columns)
+    else:
+        found = [
+            jax.vmap(ft.partial(term, params, data.shared))(items)
+            for term, items in zip(terms, data.items, strict=True)
+        ]
+    return tuple(rows * weight[:, None] for rows, weight in zip(found, data.weights, strict=True))
 
 
 def row_vector(terms: tuple[Term, ...], params, data: RowData) -> jax.Array:
