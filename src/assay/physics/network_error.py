@@ -3,8 +3,8 @@ r"""What a network's own error does to its unknowns: the equation is not met bet
 A network minimises the sum of squares of its rows :math:`r` (equation, conditions, readings). In
 the linear model around the end, row :math:`i` moves the parameters by the score
 :math:`s_i = -N^{-1} j_i r_i` with :math:`N = J^T J`; at the minimum all scores add up to zero. On
-points that it was not trained on, they do not. Of the part for the unknowns two things are kept,
-averaged over several draws of points:
+points that it was not trained on, they do not (there :math:`N` is the mean over both sets of
+points). Of the part for the unknowns two things are kept, averaged over several draws of points:
 
 1. the sum :math:`\sum_i s_i`: where one more step on other points would lead, so the error of the
    points that were chosen and of a training that has not ended;
@@ -23,8 +23,9 @@ from jax.flatten_util import ravel_pytree
 
 from assay.physics.fitting import row_data
 from assay.physics.points import in_box
+from assay.physics.residuals import n_raw
 from assay.train import program
-from assay.train.rows import row_blocks
+from assay.train.rows import block_items, normal_matrix, row_blocks
 
 DRAWS = 3
 CELLS = 32
@@ -43,8 +44,9 @@ def network_error(setup, params, data, places, directions, *, unsaid: bool) -> n
         Of the training, for its weights.
     places : tuple of arrays
         Of the training, one a term.
-    directions : array of shape (n_parameters, k)
-        Columns of the inverse normal matrix that belong to the unknowns.
+    directions : function
+        Of the normal matrix on fresh points; returns (n_parameters, k), the columns of the inverse
+        normal matrix on both sets of points that belong to the unknowns.
     unsaid : bool
         Whether the noise of the readings is estimated from the misfit. Then what neighbouring
         readings miss together is no noise, and is added.
@@ -55,7 +57,9 @@ def network_error(setup, params, data, places, directions, *, unsaid: bool) -> n
     for draw in range(DRAWS):
         fresh = (in_box(box, n, kind, seed=FRESH + draw), *places[1:])
         new = dataclasses.replace(row_data(setup, fresh), weights=data.weights)
-        scores = _scores(setup.terms, params, new, directions)
+        block = block_items(n_raw(params), np.result_type(float).itemsize)
+        square, _ = normal_matrix(setup.terms, params, new, block)
+        scores = _scores(setup.terms, params, new, directions(square))
         total = sum(part.sum(axis=0) for part in scores)
         by_cell = _by_cell(fresh[0], scores[0], frame)
         whole = np.outer(total, total) + by_cell.T @ by_cell

@@ -74,8 +74,19 @@ def laplace_intervals(pinn: Any) -> dict[str, Interval]:
     >>> bool(found.low < 2.0 < found.high)
     True
     """
-    names = _names(pinn)
-    square = pinn.normal_matrix()
+    names, square = _names(pinn), pinn.normal_matrix()
+    variance, factor = _noise(pinn)
+    covariance, _ = _marginal(pinn, names, square, variance)
+    error = _own_error(pinn, names, square, variance)
+    spread = np.sqrt(np.diag(covariance) + np.diag(error))
+    return _intervals(pinn, names, spread, factor, np.sqrt(np.diag(error)))
+
+
+def _marginal(pinn, names, square, variance):
+    """Return the covariance (k, k) of the unknowns in shares of their ranges, and directions.
+
+    The directions (n_parameters, k) turn a gradient into a step of the shares.
+    """
     k = len(names)
     weights, mixed, own = square[:-k, :-k], square[:-k, -k:], square[-k:, -k:]
     ridge = RIDGE * float(np.diag(weights).max())
@@ -83,27 +94,28 @@ def laplace_intervals(pinn: Any) -> dict[str, Interval]:
     half = np.linalg.solve(chol, mixed)
     per_share = 1.0 / _share_slopes(pinn, names)
     marginal = (own - half.T @ half) * np.outer(per_share, per_share)
-    variance, factor = _noise(pinn)
     values, vectors = np.linalg.eigh((marginal + marginal.T) / (2.0 * variance))
     # Rounding can make a flat direction slightly negative: it is flat.
     covariance = (vectors / (np.maximum(values, 0.0) + WEAK**2)) @ vectors.T
     carried = np.concatenate([-np.linalg.solve(chol.T, half), np.eye(k)]) * per_share
-    error = _own_error(pinn, carried @ covariance / variance)
-    spread = np.sqrt(np.diag(covariance) + np.diag(error))
-    return _intervals(pinn, names, spread, factor, np.sqrt(np.diag(error)))
+    return covariance, carried @ covariance / variance
 
 
-def _own_error(pinn, directions):
+def _own_error(pinn, names, square, variance):
     """Return the covariance (k, k) of the network's own error, in shares of the ranges."""
     piece, data = pinn.pieces_[-1], _data(pinn)
     readings = [i for i, kind in enumerate(piece.setup.kinds) if kind == "reading"]
     per_row = float(data.weights[readings[0]][0]) ** 2  # `normal_matrix` is divided by it
     unsaid = any(reading.sigma is None for reading in pinn.problem_.readings)
     places = tuple(np.asarray(item["x"], np.float64) for item in data.items)
+
+    def directions(fresh):
+        # Points that were overfitted leave directions free, which fresh ones hold.
+        both = 0.5 * (square + np.asarray(fresh, np.float64) / per_row)
+        return _marginal(pinn, names, both, variance)[1] / per_row
+
     with jax.enable_x64(pinn.precision == "float64"):
-        return network_error(
-            piece.setup, piece.params, data, places, directions / per_row, unsaid=unsaid
-        )
+        return network_error(piece.setup, piece.params, data, places, directions, unsaid=unsaid)
 
 
 def bootstrap_intervals(pinn: Any, *, n: int = 20, steps: int = 50, seed: int = 0):
