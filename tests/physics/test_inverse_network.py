@@ -110,6 +110,21 @@ def test_table_of_found_parameters(fitted):
     assert found_tables(problem, [scored(object())], scored(fit)) == ()
 
 
+def test_seeds_that_differ_widen_the_interval_of_their_mean():
+    from assay.physics.found import _pooled
+
+    one = types.SimpleNamespace(spread=0.01)
+    unknown = Unknown(0.1, 10.0)
+    low, high = _pooled(unknown, one, [1.0])
+    assert np.log([low, high]) == pytest.approx([-0.0196, 0.0196], rel=1e-3)
+    apart = np.exp([-0.02, 0.0, 0.02])
+    low, high = _pooled(unknown, one, apart)
+    # Rubin by hand: between 4/3 of 4e-4, within 1e-4, 2 (1 + 3/16)^2 = 2.82 degrees of freedom.
+    assert np.log(high) == pytest.approx(3.303 * np.sqrt(1e-4 + 4e-4 * 4 / 3), rel=5e-3)
+    assert low * high == pytest.approx(1.0)
+    assert _pooled(unknown, types.SimpleNamespace(spread=9.0), [1.0]) == (0.1, 10.0)
+
+
 def test_what_makes_no_sense_is_refused(fitted):
     _, net, _ = fitted
     with pytest.raises(StudyError, match="at least 3"):
