@@ -12,7 +12,16 @@ from assay.train import trace_count
 from assay.train.adam import Rate, adam
 from assay.train.descent import Limits, Stop, resumed
 from assay.train.least_squares import Damping, least_squares
-from assay.train.rows import RowData, even_weights, gram, jacobian, normal, row_vector, slope_norms
+from assay.train.rows import (
+    RowData,
+    even_weights,
+    gram,
+    jacobian,
+    normal,
+    row_blocks,
+    row_vector,
+    slope_norms,
+)
 
 
 def decay(params, shared, item):
@@ -116,9 +125,12 @@ def test_blocks_add_up_to_the_whole(block):
     theta, unravel = ravel_pytree(params)
     jac = np.asarray(jacobian((Wavy(),), unravel, theta, data)).T
     rows = np.asarray(row_vector((Wavy(),), params, data))
-    square, slope = jax.jit(
-        lambda theta, data: normal((Wavy(),), unravel, theta, data, block=block)
-    )(theta, data)
+
+    def both(theta, data):
+        found = row_blocks((Wavy(),), unravel(theta), data)
+        return normal((Wavy(),), unravel, theta, data, found, block=block)
+
+    square, slope = jax.jit(both)(theta, data)
     assert np.allclose(square, jac.T @ jac, atol=1e-12)
     assert np.allclose(slope, jac.T @ rows, atol=1e-12)
 

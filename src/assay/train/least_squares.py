@@ -35,8 +35,9 @@ from assay.train.rows import (
     jacobian,
     n_rows,
     normal,
-    row_vector,
+    row_blocks,
     squares,
+    sums,
 )
 
 
@@ -146,14 +147,15 @@ def _start(terms, layout, params, data, start):
 def _linearised(terms, layout, unravel, state, data):
     """Return the state with the loss, the small matrix and the gradient at its parameters."""
     theta = state["theta"]
-    parts = squares(terms, unravel(theta), data)
+    found = row_blocks(terms, unravel(theta), data)
+    parts = sums(found)
     if layout.dual:
         jac = jacobian(terms, unravel, theta, data)
-        rows = row_vector(terms, unravel(theta), data)
+        rows = jnp.concatenate([rows.ravel() for rows in found])
         matrix = {"small": gram(jac.T), "jac": jac, "rows": rows}
         slope, columns = jac @ rows, jnp.sum(jac**2, axis=1)
     else:
-        square, slope = normal(terms, unravel, theta, data, block=layout.block)
+        square, slope = normal(terms, unravel, theta, data, found, block=layout.block)
         matrix, columns = {"small": square}, jnp.diagonal(square)
     lam = state["lambda"]
     lam = jnp.where(lam < 0, -lam * jnp.max(columns), lam)

@@ -72,7 +72,12 @@ def row_vector(terms: tuple[Term, ...], params, data: RowData) -> jax.Array:
 
 def squares(terms: tuple[Term, ...], params, data: RowData) -> jax.Array:
     """Return the sum of squares of each term, (n_terms,); their sum is the loss."""
-    return jnp.stack([jnp.sum(rows**2) for rows in row_blocks(terms, params, data)])
+    return sums(row_blocks(terms, params, data))
+
+
+def sums(found: tuple) -> jax.Array:
+    """Return the sum of squares of each of `row_blocks`."""
+    return jnp.stack([jnp.sum(rows**2) for rows in found])
 
 
 def slopes(term: Term, unravel: Callable, theta, shared, items, weight) -> jax.Array:
@@ -107,32 +112,36 @@ def gram(rows: jax.Array, halvings: int = 2) -> jax.Array:
     return jnp.block([[first, mixed], [mixed.T, last]])
 
 
-def normal(terms: tuple[Term, ...], unravel: Callable, theta, data: RowData, *, block: int):
-    """Return J^T J (p, p) and J^T r (p,), adding up blocks of at most `block` items."""
+def normal(
+    terms: tuple[Term, ...], unravel: Callable, theta, data: RowData, found: tuple, *, block: int
+):
+    """Return J^T J (p, p) and J^T r (p,), adding up blocks of at most `block` items.
+
+    `found` is what `row_blocks` returned: the rows r, which are not computed again.
+    """
     p = theta.size
 
-    def add(carry, term, items, weight):
+    def add(carry, term, items, weight, rows):
         jac = slopes(term, unravel, theta, data.shared, items, weight)
-        rows = jax.vmap(ft.partial(term, unravel(theta), data.shared))(items) * weight[:, None]
         return carry[0] + gram(jac), carry[1] + jac @ rows.ravel()
 
     carry = (jnp.zeros((p, p), theta.dtype), jnp.zeros(p, theta.dtype))
-    for term, items, weight in zip(terms, data.items, data.weights, strict=True):
+    for term, items, weight, rows in zip(terms, data.items, data.weights, found, strict=True):
         n = weight.shape[0]
         if n <= block:
-            carry = add(carry, term, items, weight)
+            carry = add(carry, term, items, weight, rows)
             continue
         # The last block is filled up with repeated items of weight 0.
         count = -(-n // block)
-        rows = jnp.minimum(jnp.arange(count * block), n - 1).reshape(count, block)
+        places = jnp.minimum(jnp.arange(count * block), n - 1).reshape(count, block)
         keep = (jnp.arange(count * block) < n).reshape(count, block)
 
-        def step(carry, part, term=term, items=items, weight=weight):
+        def step(carry, part, term=term, items=items, weight=weight, rows=rows):
             index, kept = part
             some = jax.tree.map(lambda leaf: leaf[index], items)
-            return add(carry, term, some, jnp.where(kept, weight[index], 0)), None
+            return add(carry, term, some, jnp.where(kept, weight[index], 0), rows[index]), None
 
-        carry, _ = jax.lax.scan(step, carry, (rows, keep))
+        carry, _ = jax.lax.scan(step, carry, (places, keep))
     return carry
 
 
@@ -174,7 +183,7 @@ def normal_matrix(terms, params, data, block):
     """Return (J^T J, J^T r), compiled."""
     program._TRACES[0] += 1
     theta, unravel = ravel_pytree(params)
-    return normal(terms, unravel, theta, data, block=block)
+    return normal(terms, unravel, theta, data, row_blocks(terms, params, data), block=block)
 
 
 @ft.partial(jax.jit, static_argnames="terms")
