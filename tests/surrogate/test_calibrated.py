@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import assay
 from assay.errors import AssayError, ModelError, StudyError
@@ -136,6 +137,11 @@ def test_a_foreign_model_is_not_saved(tmp_path):
     assert np.isfinite(model.half_width([[0.0, 0.0]])).all()
     with pytest.raises(ModelError, match="cannot be saved"):
         model.save(tmp_path / "m")
+
+
+def test_settings_need_a_fit():
+    with pytest.raises(NotFittedError):
+        CalibratedSurrogate(ResponseSurface()).settings()
 
 
 @pytest.mark.parametrize("settings", [{"folds": 1}, {"level": 0.0}])

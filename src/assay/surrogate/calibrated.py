@@ -209,6 +209,7 @@ class CalibratedSurrogate(MetaEstimatorMixin, Surrogate):
 
     def settings(self) -> dict[str, Any]:
         """Return what was used, as plain values."""
+        self._require_fit()
         inner = getattr(self.model_, "settings", None)
         used = {"level": self.conformal_.level, "calibration_runs": self.conformal_.n}
         return used | {"folds": self.folds} | ({"model": inner()} if inner else {})

@@ -69,7 +69,7 @@ class BaselineNotConverged:
             f"{told}.",
             measured=len(lost),
             threshold=0,
-            unit="not converged",
+            unit="unconverged searches",
             cause="The search for length scales and nugget ended early or on a limit: runs that "
             "repeat each other, absurd inputs, or too few steps and starts."
             if bad
