@@ -158,6 +158,36 @@ def test_a_parameter_may_act_through_a_condition_only():
     assert problem.known == {"h": 2.0}
 
 
+EFFECTS = {
+    "an equation of tiny terms": (lambda d: 1e-15 * (d.u_t + d.k * d.u), 3.0),
+    "a tiny term": (lambda d: d.u_t + 1e-14 * d.k * d.u, 3.0),
+    "a square of zero": (lambda d: d.u_t + d.k**2 * d.u, 0.0),
+    "a threshold": (lambda d: d.u_t + d.k * jnp.maximum(d.u - 273.0, 0.0), -1.0),
+    "an overflow": (lambda d: d.u_t - jnp.exp(1e4 * d.u * d.k), 1.0),
+}
+NO_EFFECTS = {
+    "nothing": lambda d: d.u_t + d.u,
+    "a zero": lambda d: d.u_t + 0.0 * d.k * d.u,
+    "rounding": lambda d: d.u_t + 0.1 * d.k * d.u + 0.2 * d.k * d.u - 0.3 * d.k * d.u,
+    "large rounding": lambda d: (
+        d.u_t + 1e9 * (jnp.sin(d.k) ** 2 * d.u + jnp.cos(d.k) ** 2 * d.u - d.u)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EFFECTS)
+def test_a_parameter_acts_however_little(case):
+    equation, k = EFFECTS[case]
+    Problem(equation, {"t": (0.0, 1.0)}, parameters={"k": k})
+
+
+@pytest.mark.parametrize("case", NO_EFFECTS)
+@pytest.mark.parametrize("k", [0.0, 1e-6, 1.0, 3.3, -2.0, 4e7])
+def test_rounding_is_no_effect(case, k):
+    with pytest.raises(StudyError, match="'k' changes neither"):
+        Problem(NO_EFFECTS[case], {"t": (0.0, 1.0)}, parameters={"k": k})
+
+
 def test_replace_checks_again():
     problem = heat(conditions=(Initial("u", 0.0),))
     with pytest.raises(StudyError, match="outside the box"):

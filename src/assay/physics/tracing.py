@@ -8,6 +8,9 @@ import numpy as np
 from assay.errors import AssayError, StudyError
 from assay.physics.space import Point, Space
 
+MOVED = 1e-6  # by which places and values are moved, as a share of themselves
+COPIES = 4  # of each place: rounding rarely comes out alike so often
+
 
 def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[set, int]:
     """Return the derivatives (keys) and other names (str) in equations, and how many values.
@@ -57,8 +60,12 @@ def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[s
     return seen, len(shapes)
 
 
-def require_effect(problem: Any, *, draws: int = 16) -> None:
+def require_effect(problem: Any, *, draws: int = 64) -> None:
     """Require that each parameter changes the equation or a condition.
+
+    An effect may be as small as the units make it, so that no size tells it from terms that cancel
+    up to rounding. What tells it: moved by a millionth, a slope stays what it is, and rounding
+    becomes another number.
 
     Raises
     ------
@@ -70,19 +77,28 @@ def require_effect(problem: Any, *, draws: int = 16) -> None:
     import jax
 
     draws = max(draws, 8 * len(problem.parameters))  # a node acts in a part of the box only
-    moved = dict.fromkeys(problem.parameters, 0.0)
     rng = np.random.default_rng(0)
+
+    def drawn(low, high):
+        at = rng.uniform(low, high, (draws, 1))
+        return (at * (1.0 + MOVED * rng.normal(size=(draws, COPIES)))).ravel()
+
+    # Half of the fields are of order 1; a threshold may lie at hundreds of kelvins.
+    size = np.where(np.arange(draws) % 2, 10.0 ** rng.uniform(-3.0, 5.0, draws), 1.0)[:, None]
+    values = {}
+    for key in sorted(_all_keys(problem)):
+        at = size * rng.normal(size=(draws, 1))
+        values[key] = (at * (1.0 + MOVED * rng.normal(size=(draws, COPIES)))).ravel()
+    place = {name: drawn(*ends) for name, ends in problem.box.items()}
+    # Away from special values such as 0, where a slope may vanish.
+    parameters = {
+        name: drawn(*(sorted((value, 1.1 * value)) if value else (0.5, 1.5)))
+        for name, value in problem.known.items()
+    }
     with jax.enable_x64(True):  # noqa: FBT003
-        slope = jax.jit(jax.jacfwd(_everything(problem)))
-        for _ in range(draws):
-            values = {key: rng.normal() for key in _all_keys(problem)}
-            place = {name: rng.uniform(*ends) for name, ends in problem.box.items()}
-            found = slope(_scattered(problem, rng), values, place)
-            for name, column in found.items():
-                size = float(np.max(np.abs(np.nan_to_num(np.asarray(column)))))
-                moved[name] = max(moved[name], size)
-    for name, size in moved.items():
-        if size <= 1e-12:
+        slopes = jax.jit(jax.vmap(jax.jacfwd(_everything(problem))))(parameters, values, place)
+    for name, column in slopes.items():
+        if not _acts(np.asarray(column).reshape(draws, COPIES, -1)):
             raise StudyError(
                 f"The parameter {name!r} changes neither the equation nor a condition: it cancels "
                 "or is not used.",
@@ -90,13 +106,20 @@ def require_effect(problem: Any, *, draws: int = 16) -> None:
             )
 
 
+def _acts(slopes):
+    """Return whether slopes (draws, copies, rows) are an effect, not rounding or nothing."""
+    known = ~np.isnan(slopes).any(axis=1)
+    endless = np.isinf(slopes).any(axis=1) & known
+    with np.errstate(invalid="ignore"):
+        reach = np.abs(slopes).max(axis=1)
+        same = np.ptp(slopes, axis=1) <= 0.1 * reach
+    moves = known & (reach > 0)
+    fine = endless | (moves & same)
+    return bool((fine.sum(axis=0) > (moves & ~fine).sum(axis=0)).any())
+
+
 def _all_keys(problem):
     return {*problem.keys, *(key for face in problem.faces for key in face.keys)}
-
-
-def _scattered(problem, rng):
-    """Return parameters away from special values such as 0, where a slope may vanish."""
-    return {name: value * (1.0 + 0.1 * rng.uniform()) for name, value in problem.known.items()}
 
 
 def _everything(problem):
