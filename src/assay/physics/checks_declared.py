@@ -67,6 +67,8 @@ class ReferenceNotConverged:
 
     def __call__(self, view):
         """Compare the error of the reference with that of the best run."""
+        if view.reference.fitted:
+            raise NotApplicable("No solution is known: the methods are graded on readings.")
         own, smallest = view.reference.error, float(view.errors.min())
         ratio = own / max(smallest, own, 1e-300)
         told = {"measured": ratio, "threshold": self.share}

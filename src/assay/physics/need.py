@@ -14,6 +14,7 @@ from assay.physics.baselines import BASELINES
 from assay.physics.brought import bring, candidate_settings
 from assay.physics.coefficient_fit import COEFFICIENT_BASELINES
 from assay.physics.inverse_baseline import INVERSE_BASELINES
+from assay.physics.journal import fit_kept
 from assay.physics.problem import Problem
 from assay.physics.reference import Reference, reference_of
 from assay.physics.solution import relative_l2
@@ -90,7 +91,9 @@ class PhysicsNeed(AbstractNeed):
             Part("reference", len(reference.points), reference.source, "sealed, opened once")
         )
         rule = "No rows are split: the equation is solved, and the reference is kept aside."
-        return Parts(self.problem, None, sealed, SplitSummary(tuple(parts), rule, "seed"))
+        # Methods get the problem without its exact solution: no candidate can read the answer.
+        hidden = self.problem.replace(exact=None)
+        return Parts(hidden, None, sealed, SplitSummary(tuple(parts), rule, "seed"))
 
     def methods(self):
         """Return the network (or what was brought) and the classical methods."""
@@ -108,8 +111,7 @@ class PhysicsNeed(AbstractNeed):
         """Solve; there is no validation part, and the classical solver is the strongest."""
         takes = inspect.signature(estimator.fit).parameters
         if checkpoint is not None and "checkpoint" in takes:
-            checkpoint.parent.mkdir(parents=True, exist_ok=True)
-            estimator.fit(parts.fit, checkpoint=checkpoint)
+            fit_kept(estimator, parts.fit, checkpoint)
         else:
             estimator.fit(parts.fit)
 

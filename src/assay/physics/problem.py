@@ -172,15 +172,57 @@ class Problem:
                     f"The exact solution is a function of {name!r}, which is no variable.",
                     hint=did_you_mean(name, self.box),
                 )
-        columns = {name: points[:, i] for i, name in enumerate(self.space.variables)}
-        value = self.exact(**{name: columns[name] for name in names})
+        # Copies: what the function does to its arguments must not move the points.
+        columns = {
+            name: np.array(points[:, i], np.float64) for i, name in enumerate(self.space.variables)
+        }
+        try:
+            value = self.exact(**{name: columns[name] for name in names})
+        except Exception as error:
+            raise StudyError(
+                f"The exact solution fails: {type(error).__name__}: {error}.",
+                hint=_EXACT_HINT,
+            ) from error
         values = value if isinstance(value, tuple) else (value,)
-        rows = [np.broadcast_to(np.asarray(v, np.float64), len(points)) for v in values]
+        if len(values) != len(self.fields):
+            raise StudyError(
+                f"The exact solution returns {len(values)} field(s); {len(self.fields)} are "
+                f"needed: {', '.join(self.fields)}.",
+                hint=_EXACT_HINT,
+            )
+        rows = [
+            _exact_row(name, v, len(points)) for name, v in zip(self.fields, values, strict=True)
+        ]
         return np.stack(rows, axis=1)
 
     def replace(self, **changes: Any) -> "Problem":
         """Return the problem with some of its parts changed."""
         return dataclasses.replace(self, **changes)
+
+
+_EXACT_HINT = (
+    "It is called with one array for each variable that it takes, and returns an array of the same "
+    "length, or a tuple of such arrays, one a field."
+)
+
+
+def _exact_row(name, value, n):
+    """Return what an exact solution gave for one field, as n numbers."""
+    try:
+        given = np.asarray(value)
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers")
+        return np.broadcast_to(np.asarray(given, np.float64), n)
+    except (TypeError, ValueError) as error:
+        raise StudyError(
+            f"The exact solution gives no {n} real numbers for {name}, but an object of type "
+            f"{type(value).__name__} and shape {np.shape(value) if _plain(value) else 'unknown'}.",
+            hint=_EXACT_HINT,
+        ) from error
+
+
+def _plain(value):
+    return isinstance(value, np.ndarray | float | int | complex)
 
 
 def _tuple(value):

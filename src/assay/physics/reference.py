@@ -28,6 +28,8 @@ class Reference:
         For the report.
     solution : Solution or None
         Where it is a classical one.
+    fitted : bool
+        Whether its unknowns were found from the same readings: then it is no truth from outside.
     """
 
     points: np.ndarray
@@ -35,6 +37,7 @@ class Reference:
     error: float
     source: str
     solution: Solution | None = None
+    fitted: bool = False
 
 
 def reference_of(problem: Any, *, tolerance: float, seconds: float) -> Reference:
@@ -57,18 +60,24 @@ def reference_of(problem: Any, *, tolerance: float, seconds: float) -> Reference
     points = even_points(problem)
     if problem.exact is not None:
         fields = problem.exact_at(points)
-        if not np.isfinite(fields).all() or fields.shape[1] != len(problem.fields):
+        if not np.isfinite(fields).all():
+            row = int(np.argmax(~np.isfinite(fields).all(axis=1)))
             raise StudyError(
-                f"The exact solution gives shape {fields.shape} or values that are not finite; "
-                f"{len(problem.fields)} fields at {len(points)} points are needed.",
-                hint="It is called with arrays, one a variable, and returns an array or a tuple.",
+                f"The exact solution is not finite at {_place(problem, points[row])}.",
+                hint="Look at it there: a division by zero, a root or a logarithm of less than 0.",
             )
         return Reference(points, fields, FLOOR, "the exact solution")
     if problem.unknown or problem.coefficients:
         raise StudyError(
             "Where parameters are unknown there is no solution to hold a field against.",
-            hint="Give `exact` if it is known, or enough readings to hold some back (40).",
+            hint="Such a problem is graded on its readings: use PhysicsStudy.",
         )
     solution = solve_classical(problem, tolerance=tolerance, seconds=seconds)
     fields = solution.at(points)
     return Reference(points, fields, max(solution.error, FLOOR), solution.method, solution)
+
+
+def _place(problem, point):
+    """Return a point in words: ``t = 0, x = 0.5``."""
+    pairs = zip(problem.space.variables, point, strict=True)
+    return ", ".join(f"{name} = {value:g}" for name, value in pairs)

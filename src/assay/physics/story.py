@@ -60,6 +60,13 @@ def summary_of(problem: Problem, source: str) -> DataSummary:
     return DataSummary((source,), rows, columns, tuple(notes))
 
 
+def title_of(problem: Problem) -> str:
+    """Return the line over a report: the name, and how much is in it."""
+    size = f"{counted(len(problem.box), 'variable')}, {counted(len(problem.fields), 'field')}"
+    unknown = len(problem.unknown) + len(problem.coefficients)
+    return f"{problem.name} ({size}{f', {unknown} to be found' if unknown else ''})"
+
+
 def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain: Any) -> Story:
     """Return the story of one physics study.
 
@@ -72,9 +79,7 @@ def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain:
     """
     problem: Problem = need.problem
     first, solver = candidate[0], baselines[0]
-    size = f"{counted(len(problem.box), 'variable')}, {counted(len(problem.fields), 'field')}"
-    unknown = len(problem.unknown) + len(problem.coefficients)
-    title = f"{problem.name} ({size}{f', {unknown} to be found' if unknown else ''})"
+    title = title_of(problem)
     notes = [*_cost_notes(candidate, solver), *getattr(first.trained.estimator, "unchecked", ())]
     if test.solution is not None:
         notes.append(
@@ -83,9 +88,7 @@ def tell(need: Any, test: Any, candidate: list[Any], baselines: list[Any], gain:
         )
     tables = [_speed_table(candidate, solver)] if solver.levels else []
     tables += found_tables(problem, candidate, solver)
-    scales = getattr(first.trained.estimator, "scales_", None)
-    if scales is not None:
-        tables.append(_scales_table(scales))
+    tables += scales_tables(first)
     arrays = arrays_of(need, test, candidate, baselines)
     return Story(title, metrics_of(problem), tuple(notes), arrays, tuple(tables))
 
@@ -136,12 +139,17 @@ def _speed_table(candidate, solver):
     )  # fmt: skip
 
 
-def _scales_table(scales):
+def scales_tables(scored: Any) -> tuple[ExtraTable, ...]:
+    """Return the table of the sizes of the terms, of a network that was trained on them."""
+    scales = getattr(scored.trained.estimator, "scales_", None)
+    if scales is None:
+        return ()
     rows = tuple(
         (row["equation"], row["term"], row["before"], row["after"]) for row in scales.rows()
     )
-    return ExtraTable(
+    table = ExtraTable(
         "Sizes of the terms", (("equation", ""), ("term", ""), ("declared", ""), ("scaled", "-")),
         rows, "The network is trained on the scaled ones." if scales.scaled else
         "Scaling was switched off: the network is trained on the terms as declared.",
     )  # fmt: skip
+    return (table,)

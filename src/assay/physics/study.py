@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.errors import StudyError
 from assay.physics.checks import CHECKS
-from assay.physics.need import PhysicsNeed
+from assay.physics.need_readings import need_for
 from assay.physics.problem import Problem
 from assay.running import AbstractStudy
 
@@ -58,7 +58,7 @@ class PhysicsStudy(AbstractStudy):
                     f"{value!r}.",
                     hint="Leave it out: 1e-8 and 60 s.",
                 )
-        self._need = PhysicsNeed(
+        self._need = need_for(
             problem=problem,
             brought=candidate,
             tolerance=tolerance,
