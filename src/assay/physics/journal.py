@@ -6,6 +6,7 @@ descents returned and is done again; the descents are what takes time, and are r
 
 import re
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from assay.train import checkpoint
+from assay.train.checkpoint import CheckpointError
 from assay.train.descent import Descent, Leaves, Stop
 from assay.train.rows import row_vector
 
@@ -116,6 +118,38 @@ class Journal:
 
 def _beside(folder: Path) -> Path:
     return folder.with_name(folder.name + ENDING)
+
+
+def fit_kept(estimator: Any, problem: Any, folder: Path) -> None:
+    """Fit, going on from what was kept; where that is of another training, begin anew and say so.
+
+    For folders that a study made for itself: between two runs of one command the file that declares
+    the problem may have been edited, or a library brought up to date.
+
+    Parameters
+    ----------
+    estimator : PINN
+    problem : Problem
+    folder : path
+        See `PINN.fit`, which refuses what is another training's.
+
+    Warns
+    -----
+    UserWarning
+        If what was kept cannot be used; it is removed.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        estimator.fit(problem, checkpoint=folder)
+    except CheckpointError as error:
+        path = _beside(folder)
+        reason = error.message.removeprefix(f"The checkpoint {path} ")
+        warnings.warn(
+            f"The training starts afresh: what an interrupted run had kept of it {reason}",
+            stacklevel=2,
+        )
+        path.unlink()
+        estimator.fit(problem, checkpoint=folder)
 
 
 def marks_of(settings: dict[str, Any], terms: tuple, params: Any, data: Any) -> dict[str, str]:

@@ -18,6 +18,10 @@ from assay.errors import StudyError
 FORMAT = 1
 
 
+class CheckpointError(StudyError):
+    """What is kept at a path is damaged, or of another fit; it is left as it is."""
+
+
 def fingerprint(parts: dict[str, Any]) -> dict[str, str]:
     """Return one short text per part: arrays by digest, functions by name, the rest by `repr`."""
     return {name: _describe(value) for name, value in parts.items()}
@@ -80,9 +84,11 @@ def load(path: Path, marks: dict[str, str]) -> tuple[dict[str, np.ndarray], dict
 
     Raises
     ------
-    StudyError
+    CheckpointError
         If the file is damaged, or belongs to another fit. It is never overwritten then, because it
         may be hours of somebody's work.
+    StudyError
+        If it cannot be read.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load as from_bytes
@@ -105,13 +111,13 @@ def load(path: Path, marks: dict[str, str]) -> tuple[dict[str, np.ndarray], dict
     except (SafetensorError, KeyError, ValueError, TypeError):
         whole = False
     if not whole:
-        raise StudyError(
+        raise CheckpointError(
             f"The checkpoint {path} is damaged or no checkpoint of this version of Assay.",
             hint="Delete it to train from the start, or give another path.",
         )
     different = [name for name in sorted(saved | marks) if saved.get(name) != marks.get(name)]
     if different:
-        raise StudyError(
+        raise CheckpointError(
             f"The checkpoint {path} belongs to another fit: {', '.join(different)} differ.",
             hint="Delete it to train from the start, give another path, or run with the settings "
             "and data it was made with.",
