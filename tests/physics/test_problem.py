@@ -1,5 +1,7 @@
 """The declaration: what it understands, and the error for everything it cannot."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -127,6 +129,9 @@ def test_exact_values_in_any_order_of_arguments():
 def test_exact_of_something_else_is_refused():
     with pytest.raises(StudyError, match="function of 'y'"):
         heat(exact=lambda y: y).exact_at(np.zeros((1, 2)))
+    for wrong in (lambda t: t + 1j, lambda t: np.ma.masked_array(t, [True])):
+        with pytest.raises(StudyError, match="gives no 1 real numbers"):
+            heat(exact=wrong).exact_at(np.zeros((1, 2)))
     with pytest.raises(StudyError, match="no exact solution"):
         heat().exact_at(np.zeros((1, 2)))
 
@@ -211,12 +216,35 @@ WRONG = {
     "range of 'x' must rise": lambda: heat(box={"t": (0, 1), "x": (1, 0)}),
     "range of 't' must rise": lambda: heat(box={"t": 1.0, "x": (1, 0)}),
     "`time` is 's'": lambda: heat(time="s"),
+    "`time` must be named by a text": lambda: heat(time=[]),
+    "can be read in two ways": lambda: heat(box={"t": (0, 1), "tt": (0, 1)}),
+    # parts that are of another kind
+    "`parameters` must be a dictionary": lambda: heat(parameters=None),
+    "`parameters` must be a dictionary by name, got ['k']": lambda: heat(parameters=["k"]),
+    "`coefficients` must be a dictionary": lambda: heat(coefficients=None),
+    "`units` must be a dictionary": lambda: heat(units=None),
+    "`units` has 's', which is no": lambda: heat(units={"s": "m"}),
+    "unit of 't' must be a text": lambda: heat(units={"t": 1.0}),
+    "`parameters` has 'μ' twice": lambda: heat(
+        parameters={"\N{MICRO SIGN}": 1.0, "\N{GREEK SMALL LETTER MU}": 2.0}
+    ),
+    "`fields` must be a name": lambda: heat(fields=None),
+    "`fields` must be a name or a tuple of names, got 5": lambda: heat(fields=5),
+    "`fields` must be named by a text": lambda: heat(fields=(5,)),
+    "`name` must be a text": lambda: heat(name=5),
+    "`exact` must be a function": lambda: heat(exact=5.0),
     # the equation
     "must be a function": lambda: heat(equation=3.0),
     "decides something by a value": lambda: heat(equation=lambda d: d.u_t if d.u > 0 else d.u),
     "takes a NumPy function": lambda: heat(equation=lambda d: d.u_t - np.sin(d.u)),
     "the equation fails: KeyError": lambda: heat(equation=lambda d: {}["a"] * d.u),
     "each residual is one number": lambda: heat(equation=lambda d: d.u_t * jnp.ones(3)),
+    "fails: SystemExit": lambda: heat(equation=lambda d: sys.exit()),
+    "the equation returns True or False": lambda: heat(equation=lambda d: d.u_t == d.u_xx),
+    "the equation returns a complex": lambda: heat(
+        equation=lambda d: jax.lax.complex(d.u_t, d.u_xx)
+    ),
+    "the equation divides by a plain 0": lambda: heat(equation=lambda d: d.u_t - d.u_xx / 0),
     "2 fields need as many equations": lambda: heat(fields=("u", "v")),
     "does not contain the field 'u'": lambda: heat(equation=lambda d: d.x * d.t),
     # parameters
@@ -236,6 +264,12 @@ WRONG = {
     "range of an unknown must rise": lambda: Unknown(1.0, 0.1),
     "log scale must be positive": lambda: Unknown(0.0, 1.0),
     "starts at 5.0, outside": lambda: Unknown(0.1, 1.0, start=5.0),
+    "`low` of an unknown must be a finite number, got 'a'": lambda: Unknown("a", "b"),
+    "`low` of an unknown must be a finite number, got None": lambda: Unknown(None, 1.0),
+    "`low` of an unknown must be a finite number, got 1j": lambda: Unknown(1j, 2.0),
+    "`high` of an unknown must be a finite number, got inf": lambda: Unknown(1.0, np.inf),
+    "`start` of an unknown must be a finite number": lambda: Unknown(1.0, 2.0, start="x"),
+    "`of` of an UnknownField must be a name": lambda: UnknownField(5, 0.0, 1.0),
     # conditions
     "must be Initial, Boundary, Face": lambda: heat(conditions=("u = 0",)),
     "makes time periodic": lambda: heat(conditions=(Periodic("t"),)),
@@ -249,6 +283,21 @@ WRONG = {
     "the problem has no time": lambda: heat(time=None, conditions=(Initial("u", 0.0),)),
     "x = 2 lies outside the box": lambda: heat(conditions=(Boundary("u", "x", 0.0, side=2.0),)),
     "`side` must be": lambda: heat(conditions=(Boundary("u", "x", 0.0, side="left"),)),
+    "`side` must be 'both', 'low', 'high' or a number, got [0, 1]": lambda: heat(
+        conditions=(Boundary("u", "x", 0.0, side=[0, 1]),)
+    ),
+    "variable of a boundary condition must be named by a text": lambda: Boundary("u", [], 0.0),
+    "variable of a face must be named by a text": lambda: Face(lambda d: d.u, 3),
+    "periodic variable must be named by a text": lambda: Periodic([]),
+    "initial condition is for must be named by a text": lambda: Initial(3, 1.0),
+    "boundary condition is for must be named by a text": lambda: Boundary(None, "x"),
+    "the face x=-1 returns True or False": lambda: heat(
+        conditions=(Face(lambda d: d.u == 0.0, "x"),)
+    ),
+    "does not say what it takes": lambda: heat(conditions=(Initial("u", max),)),
+    "got inf": lambda: heat(conditions=(Initial("u", float("inf")),)),
+    "got True": lambda: heat(conditions=(Initial("u", True),)),
+    "u at t = 0 fails: SystemExit": lambda: heat(conditions=(Initial("u", lambda x: sys.exit()),)),
     "A Face has one equation": lambda: heat(conditions=(Face(lambda d: (d.u, d.u_x), "x"),)),
     "for 'x', which is no field": lambda: heat(conditions=(Boundary("x", "x", 0.0),)),
     "problem has no 'v'": lambda: heat(conditions=(Initial("v", 0.0),)),
@@ -260,6 +309,11 @@ WRONG = {
     "got nan": lambda: heat(conditions=(Initial("u", float("nan")),)),
     # readings
     "Readings must be Measured": lambda: heat(readings=(1.0,)),
+    "Readings of u: `at` must be a dictionary": lambda: Measured("u", ONE, ONE),
+    "What was measured must be named by a text": lambda: Measured(5, {"t": ONE}, ONE),
+    "say at which 'y', which is no variable": lambda: heat(
+        readings=Measured("u", {"t": ONE, "x": ONE, "y": ONE}, ONE)
+    ),
     "do not say at which 'x'": lambda: heat(readings=Measured("u", {"t": ONE}, ONE)),
     "Reading 1 of u is at x = 3": lambda: heat(
         readings=Measured("u", {"t": ONE, "x": [0.0, 3.0]}, ONE)
@@ -290,12 +344,68 @@ def test_wrong_declarations_are_named(said):
         ({"values": [1.0, np.inf]}, "not finite at reading 1"),
         ({"sigma": 0.0}, "`sigma` must be above 0"),
         ({"sigma": -1.0}, "`sigma` must be above 0"),
+        ({"sigma": True}, "`sigma` must be above 0"),
+        ({"sigma": "0.1"}, "`sigma` must be above 0"),
+        ({"values": ONE + 1j}, "'values' must be real numbers"),
+        ({"values": [1.0, 2j]}, "'values' must be real numbers"),
+        ({"values": ["1", "2"]}, "'values' must be real numbers"),
+        ({"values": [[1.0], [1.0, 2.0]]}, "'values' must be real numbers"),
+        ({"at": {"t": np.array(["2024-01-01", "2024-01-02"], "M8[D]")}}, "'t' must be real"),
+        ({"values": np.ma.masked_array(ONE, [False, True])}, "reading 1 is masked"),
+        ({"at": {"t": np.ma.masked_array(ONE, [True, False])}}, "'t': reading 0 is masked"),
     ],
 )
 def test_wrong_readings_are_named(parts, said):
     with pytest.raises(DataError) as caught:
         Measured(**{"name": "u", "at": {"t": ONE}, "values": ONE, **parts})
     assert said in str(caught.value)
+
+
+def test_readings_are_an_own_copy():
+    values, times = np.ones(2), np.array([0.1, 0.2])
+    kept = Measured("u", {"t": times}, values)
+    values[0] = times[0] = 7.0
+    assert (kept.values[0], kept.at["t"][0]) == (1.0, 0.1)
+    with pytest.raises(ValueError, match="read-only"):
+        kept.values[0] = 7.0
+    unmasked = np.ma.masked_array(np.ones(2), [False, False])
+    assert Measured("u", {"t": times}, unmasked).values.tolist() == [1.0, 1.0]
+    assert Measured("u", {"t": [0, 1]}, [np.float32(1.0), 2]).values.tolist() == [1.0, 2.0]
+
+
+def test_unknowns_start_inside_ranges_of_any_size():
+    assert Unknown(1e300, 1e301).start == pytest.approx(10**300.5)
+    assert Unknown(1e-300, 1e-299).start == pytest.approx(10**-299.5)
+    assert Unknown(1e308, 1.5e308, scale="linear").start == pytest.approx(1.25e308)
+
+
+def test_names_are_spelled_as_python_spells_them():
+    micro, greek = "\N{MICRO SIGN}", "\N{GREEK SMALL LETTER MU}"
+    problem = Problem(
+        lambda d: d.u_t + getattr(d, greek) * d.u,
+        {"t": (0.0, 1.0)},
+        parameters={micro: 3.0},
+        units={micro: "1/s"},
+    )
+    assert problem.known == {greek: 3.0}
+    assert problem.units == {greek: "1/s"}
+    field = Problem(
+        lambda d: getattr(d, greek + "_t") + getattr(d, micro),
+        {"t": (0.0, 1.0)},
+        fields=micro,
+        conditions=Initial(micro, 1.0),
+        readings=Measured(micro, {"t": ONE}, ONE),
+    )
+    assert field.fields == (greek,)
+    assert field.faces[0].label == f"{greek} at t = 0"
+
+
+def test_long_names_of_variables_are_read_whole():
+    space = Space(("x", "xy", "yz"), ("u",))
+    assert space.key("u_xyz") == ("u", (1, 0, 1))
+    assert space.key("u_xyx") == ("u", (1, 1, 0))
+    with pytest.raises(StudyError, match="no 'u_z'"):
+        space.key("u_z")
 
 
 def test_errors_say_what_to_do():

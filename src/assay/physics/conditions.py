@@ -3,13 +3,13 @@
 import dataclasses
 import inspect
 import math
-import numbers
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from assay.errors import DataError, StudyError
+from assay.physics.given import is_number, named_table, plain_name, plain_names, real_numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Initial:
 
     name: str
     value: Any = 0.0
+
+    def __post_init__(self):
+        _name(self, "name", "What an initial condition is for")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +63,10 @@ class Boundary:
     value: Any = 0.0
     side: Any = "both"
 
+    def __post_init__(self):
+        _name(self, "name", "What a boundary condition is for")
+        _name(self, "along", "The variable of a boundary condition")
+
 
 @dataclasses.dataclass(frozen=True)
 class Periodic:
@@ -70,6 +77,9 @@ class Periodic:
 
     along: str
 
+    def __post_init__(self):
+        _name(self, "along", "A periodic variable")
+
 
 @dataclasses.dataclass(frozen=True)
 class Face:
@@ -78,6 +88,9 @@ class Face:
     equation: Callable
     along: str
     side: Any = "both"
+
+    def __post_init__(self):
+        _name(self, "along", "The variable of a face")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,8 +104,19 @@ class Measured:
     at : dict of str to array of shape (n,)
         Where: one array a variable of the problem.
     values : array of shape (n,) [unit of the field]
+        Kept as a copy.
     sigma : float > 0 [unit of the field], optional
         Standard deviation of the noise; without it the noise is estimated from the misfit.
+
+    Raises
+    ------
+    DataError
+        For anything but real, finite numbers, one at each place.
+
+    Examples
+    --------
+    >>> Measured("u", {"t": [0.5, 1.0]}, [0.2, 0.1], sigma=0.01).values.tolist()
+    [0.2, 0.1]
     """
 
     name: str
@@ -101,8 +125,11 @@ class Measured:
     sigma: float | None = None
 
     def __post_init__(self):
-        values = np.asarray(self.values, np.float64)
-        at = {name: np.asarray(places, np.float64) for name, places in self.at.items()}
+        _name(self, "name", "What was measured")
+        of = f"Readings of {self.name}"
+        values = real_numbers(self.values, f"{of}: 'values'")
+        at = named_table(self.at, f"{of}: `at`", "{'t': times}")
+        at = {name: real_numbers(places, f"{of}: {name!r}") for name, places in at.items()}
         for name, array in {"values": values, **at}.items():
             if array.ndim != 1 or len(array) != len(values) or not len(array):
                 raise DataError(
@@ -117,11 +144,13 @@ class Measured:
                     hint="Take missing readings out.",
                 )
         sigma = self.sigma
-        if sigma is not None and not (isinstance(sigma, numbers.Real) and 0 < sigma < math.inf):
+        if sigma is not None and not (is_number(sigma) and sigma > 0):
             raise DataError(
                 f"Readings of {self.name}: `sigma` must be above 0, got {sigma!r}.",
                 hint="Give the standard deviation of one reading, or leave it out.",
             )
+        for array in (values, *at.values()):
+            array.setflags(write=False)  # two methods get the same readings
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "at", at)
 
@@ -156,7 +185,13 @@ class Unknown:
                 f"The scale of an unknown must be 'log' or 'linear', got {self.scale!r}.",
                 hint="'log' for what is positive and known to a factor only.",
             )
-        if not -math.inf < self.low < self.high < math.inf:
+        for part in ("low", "high", *(() if self.start is None else ("start",))):
+            if not is_number(getattr(self, part)):
+                raise StudyError(
+                    f"`{part}` of an unknown must be a finite number, got {getattr(self, part)!r}.",
+                    hint="Unknown(0.01, 1.0): the range that holds the true value.",
+                )
+        if not self.low < self.high:
             raise StudyError(
                 f"The range of an unknown must rise, got {self.low!r} to {self.high!r}.",
                 hint="Give low < high, both finite.",
@@ -167,13 +202,21 @@ class Unknown:
                 hint="Raise `low`, or use scale='linear'.",
             )
         if self.start is None:
-            middle = math.sqrt(self.low * self.high) if self.scale == "log" else 0.0
-            object.__setattr__(self, "start", middle or (self.low + self.high) / 2)
+            object.__setattr__(self, "start", self._middle())
         if not self.low <= self.start <= self.high:
             raise StudyError(
                 f"An unknown starts at {self.start!r}, outside {self.low!r} to {self.high!r}.",
                 hint="Start inside the range.",
             )
+
+    def _middle(self):
+        """Return the middle of the range, also where a product or a sum of its ends overflows."""
+        low, high = float(self.low), float(self.high)
+        if self.scale == "linear":
+            middle = (low + high) / 2
+            return middle if math.isfinite(middle) else low / 2 + high / 2
+        middle = math.sqrt(low * high)
+        return middle if 0 < middle < math.inf else math.sqrt(low) * math.sqrt(high)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,13 +238,19 @@ class UnknownField:
     scale: str = "linear"
 
     def __post_init__(self):
-        object.__setattr__(self, "of", (self.of,) if isinstance(self.of, str) else tuple(self.of))
+        object.__setattr__(self, "of", plain_names(self.of, "`of` of an UnknownField"))
         Unknown(self.low, self.high, scale=self.scale)
 
 
 def arguments(value: Callable, allowed: tuple[str, ...], what: str) -> tuple[str, ...]:
     """Return the variables that a function takes, or say which it must not."""
-    names = tuple(inspect.signature(value).parameters)
+    try:
+        names = tuple(inspect.signature(value).parameters)
+    except (TypeError, ValueError) as error:
+        raise StudyError(
+            f"The value of {what} is a function that does not say what it takes: {value!r}.",
+            hint="Wrap it: lambda x: f(x).",
+        ) from error
     for name in names:
         if name not in allowed:
             raise StudyError(
@@ -210,3 +259,7 @@ def arguments(value: Callable, allowed: tuple[str, ...], what: str) -> tuple[str
                 hint="Name its arguments like the variables: lambda x: ...",
             )
     return names
+
+
+def _name(condition, part, what):
+    object.__setattr__(condition, part, plain_name(getattr(condition, part), what))

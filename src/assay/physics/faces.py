@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.errors import StudyError, did_you_mean
 from assay.physics.conditions import Boundary, Face, Initial, Periodic, arguments
+from assay.physics.given import is_number
 from assay.physics.space import Key, canonical
 from assay.physics.tracing import seen_by
 
@@ -142,7 +143,7 @@ def _boundary(condition, problem):
             )
         name = "low" if side <= low + slack else "high" if side >= high - slack else "inside"
         places = ((name, float(side)),)
-    elif side in ends:
+    elif isinstance(side, str) and side in ends:
         places = ends[side]
     else:
         raise StudyError(
@@ -177,7 +178,7 @@ def _named(name: str, value: Any, kind, along, at, end, problem) -> Bound:
         def at_place(place):
             return value(**{n: place[n] for n in names})
 
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value:
+    elif is_number(value):
 
         def at_place(place):
             return float(value)

@@ -12,8 +12,11 @@ import numpy as np
 from assay.errors import StudyError, did_you_mean
 from assay.physics.conditions import Measured, Unknown, UnknownField
 from assay.physics.faces import faces_of, joints_of
+from assay.physics.given import checked_units, is_number, named_table, plain_name, plain_names
 from assay.physics.space import Key, Point, Space, canonical
 from assay.physics.tracing import require_effect, seen_by
+
+_FIELD_EXAMPLE = "{'k': UnknownField('x', 0.1, 1.0)}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,13 +91,18 @@ class Problem:
 
     def __post_init__(self):
         put = functools.partial(object.__setattr__, self)
-        put("fields", (self.fields,) if isinstance(self.fields, str) else tuple(self.fields))
+        put("fields", plain_names(self.fields, "`fields`"))
+        _require_named(self)
         put("conditions", _tuple(self.conditions))
         put("readings", _tuple(self.readings))
         put("box", _checked_box(self.box))
+        for part, example in (("parameters", "{'k': 3.0}"), ("coefficients", _FIELD_EXAMPLE)):
+            put(part, named_table(getattr(self, part), f"`{part}`", example))
         _require_kinds(self)
         names = (*self.fields, *self.coefficients)
         put("space", Space(tuple(self.box), names, tuple(self.parameters)))
+        put("units", checked_units(self.units, (*self.box, *names, *self.parameters)))
+        put("time", self.time if self.time is None else plain_name(self.time, "`time`"))
         if self.time not in self.box:
             if self.time not in (None, "t"):
                 raise StudyError(
@@ -210,8 +218,8 @@ def _exact_row(name, value, n):
     """Return what an exact solution gave for one field, as n numbers."""
     try:
         given = np.asarray(value)
-        if np.iscomplexobj(given):
-            raise TypeError("complex numbers")
+        if np.iscomplexobj(given) or np.ma.is_masked(value):
+            raise TypeError("complex or masked numbers")
         return np.broadcast_to(np.asarray(given, np.float64), n)
     except (TypeError, ValueError) as error:
         raise StudyError(
@@ -229,10 +237,20 @@ def _tuple(value):
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def _require_named(problem):
+    if not isinstance(problem.name, str):
+        raise StudyError(f"`name` must be a text, got {problem.name!r}.", hint="name='cooling'")
+    if problem.exact is not None and not callable(problem.exact):
+        raise StudyError(
+            f"`exact` must be a function of the variables, got {problem.exact!r}.",
+            hint="exact=lambda t, x: ..., with numpy functions.",
+        )
+
+
 def _checked_box(box):
     if not isinstance(box, dict) or not box:
         raise StudyError("`box` must be a dictionary of ranges.", hint="{'t': (0.0, 1.0)}")
-    checked = {}
+    box, checked = named_table(box, "`box`", "{'t': (0.0, 1.0)}"), {}
     for name, ends in box.items():
         try:
             low, high = (float(end) for end in ends)
@@ -251,11 +269,7 @@ def _require_kinds(problem):
     for name, value in problem.parameters.items():
         if isinstance(value, Unknown):
             continue
-        try:
-            fine = math.isfinite(float(value))
-        except (TypeError, ValueError):
-            fine = False
-        if not fine:
+        if not is_number(value):
             raise StudyError(
                 f"The parameter {name!r} must be a finite number or Unknown, got {value!r}.",
                 hint="A coefficient that varies in space goes into the equation, or into "
@@ -302,6 +316,12 @@ def _require_readings(problem):
             raise StudyError(
                 f"Readings are of {reading.name!r}, which is no field.", hint='For example "u".'
             )
+        for name in reading.at:
+            if name not in problem.box:
+                raise StudyError(
+                    f"Readings of {reading.name} say at which {name!r}, which is no variable.",
+                    hint=did_you_mean(str(name), problem.box),
+                )
         for name in problem.box:
             if name not in reading.at:
                 raise StudyError(

@@ -1,6 +1,8 @@
 """The names of a problem: variables, fields and parameters, and what ``u_xx`` means."""
 
 import dataclasses
+import itertools
+import unicodedata
 from collections.abc import Iterable
 
 from assay.errors import StudyError, did_you_mean
@@ -10,6 +12,7 @@ Key = tuple[str, tuple[int, ...]]
 
 MOST_VARIABLES = 3
 HIGHEST_ORDER = 6
+LONGEST_TAIL = 200  # letters after the underscore that are looked at
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Space:
             )
         if not self.fields:
             raise StudyError("A problem needs at least one field.", hint='fields=("u",)')
+        self._require_readable()
         for name in self.parameters:
             if self._parsed(name) is not None:
                 raise StudyError(
@@ -75,6 +79,7 @@ class Space:
         StudyError
             For a name that the problem does not have; says which it has.
         """
+        name = unicodedata.normalize("NFKC", name)  # as Python does with d.name
         if name in self.variables or name in self.parameters:
             return None
         key = self._parsed(name)
@@ -108,17 +113,34 @@ class Space:
         field, _, tail = name.partition("_")
         if field not in self.fields or (name.endswith("_") or ("_" in name and not tail)):
             return None
-        orders = [0] * len(self.variables)
-        longest_first = sorted(enumerate(self.variables), key=lambda pair: -len(pair[1]))
-        while tail:
-            for place, variable in longest_first:
-                if tail.startswith(variable):
-                    orders[place] += 1
-                    tail = tail[len(variable) :]
-                    break
-            else:
-                return None
-        return field, tuple(orders)
+        orders = self._orders(tail) if len(tail) <= LONGEST_TAIL else None
+        return None if orders is None else (field, orders)
+
+    def _orders(self, tail: str) -> tuple[int, ...] | None:
+        """Return how often each variable is in the tail of a derivative, None if it is none."""
+        if not tail:
+            return (0,) * len(self.variables)
+        for place, variable in enumerate(self.variables):
+            if tail.startswith(variable):
+                rest = self._orders(tail[len(variable) :])
+                if rest is not None:
+                    return tuple(n + (i == place) for i, n in enumerate(rest))
+        return None
+
+    def _require_readable(self):
+        """Require that no derivative can be read in two ways, as u_tt with variables t and tt."""
+        if len({len(name) for name in self.variables}) <= 1:
+            return
+        seen: dict[str, tuple] = {}
+        for n in range(1, HIGHEST_ORDER + 1):
+            for parts in itertools.product(self.variables, repeat=n):
+                tail, read = "".join(parts), tuple(sorted(parts))
+                if seen.setdefault(tail, read) != read:
+                    raise StudyError(
+                        f"With variables {', '.join(self.variables)} a derivative such as "
+                        f"{self.fields[0]}_{tail} can be read in two ways.",
+                        hint="Rename a variable; names of one letter are never ambiguous.",
+                    )
 
 
 class Point:

@@ -173,5 +173,6 @@ def spelled_out(problem: Any, splines: tuple[Spline, ...]) -> Any:
     return problem.replace(
         equation=tuple(spelled(equation) for equation in equations),
         coefficients={},
+        units={k: unit for k, unit in problem.units.items() if k not in problem.coefficients},
         parameters={**problem.parameters, **dict(added)},
     )

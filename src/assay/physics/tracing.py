@@ -37,7 +37,9 @@ def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[s
         if not callable(equation):
             raise StudyError(f"{what} must be a function, got {equation!r}.", hint="lambda d: ...")
     try:
-        shapes = jax.eval_shape(run, jax.ShapeDtypeStruct((), jnp.float32))
+        traced, shapes = jax.make_jaxpr(run, return_shape=True)(
+            jax.ShapeDtypeStruct((), jnp.float32)
+        )
     except AssayError:
         raise
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
@@ -46,18 +48,46 @@ def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[s
             f"function: {str(error).splitlines()[0]}",
             hint="Use jax.numpy: jnp.where(condition, a, b), jnp.sin.",
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise StudyError(
             f"{what} fails: {type(error).__name__}: {error}",
             hint="It is called with an object of scalars: d.u, d.u_x, d.x; use jax.numpy.",
         ) from error
     for shape in shapes:
-        if getattr(shape, "shape", None) != ():
-            raise StudyError(
-                f"{what} returns {getattr(shape, 'shape', shape)!r}; each residual is one number.",
-                hint="Everything in d is a scalar: no arrays of points belong in the equation.",
-            )
+        _require_scalar(shape, what)
+    if any(_divides_by_zero(step) for step in traced.jaxpr.eqns):
+        raise StudyError(
+            f"{what} divides by a plain 0.",
+            hint="Look for a constant that is zero.",
+        )
     return seen, len(shapes)
+
+
+def _require_scalar(shape, what):
+    """Require that an equation returned one real number."""
+    if getattr(shape, "shape", None) != ():
+        raise StudyError(
+            f"{what} returns {getattr(shape, 'shape', shape)!r}; each residual is one number.",
+            hint="Everything in d is a scalar: no arrays of points belong in the equation.",
+        )
+    if shape.dtype == bool:
+        raise StudyError(
+            f"{what} returns True or False; each residual is one number, zero where it holds.",
+            hint="Write left - right in place of left == right.",
+        )
+    if shape.dtype.kind == "c":
+        raise StudyError(
+            f"{what} returns a complex number; each residual is a real one.",
+            hint="Write it as two fields, the real part and the imaginary one.",
+        )
+
+
+def _divides_by_zero(step):
+    """Return whether a step of a traced equation divides by zero, whatever the values."""
+    if step.primitive.name != "div":
+        return False
+    divisor = getattr(step.invars[1], "val", None)  # of a literal; variables have none
+    return divisor is not None and not np.any(divisor)
 
 
 def require_effect(problem: Any, *, draws: int = 64) -> None:
