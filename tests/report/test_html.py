@@ -270,9 +270,24 @@ def test_an_end_at_infinity_is_cut_and_said():
     assert words.gain_text(g) == ("-128 %", "not bounded")
     assert words.gain_text(gain(0.5, 0.2, float("inf"))) == ("+50 %", "+20 % and up")
     assert words.gain_text(gain(-4343.0, -193999.0, -95.0)) == (
-        "4,300 × the loss", "96 × to 190,000 ×"
+        "4,300 times larger", "96 to 190,000 times larger"
     )  # fmt: skip
-    assert words.gain_text(gain(-11.0, float("-inf"), 1.0)) == ("12 × the loss", "not bounded")
+    assert words.gain_text(gain(-11.0, float("-inf"), 1.0)) == ("12 times larger", "not bounded")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((0.9, 0.8, 0.95), ("10 times smaller", "5.0 to 20 times smaller")),
+        ((0.0, -1.0, 0.5), ("as large", "2.0 times smaller to 2.0 times larger")),
+        ((-1e22, -1e300, 1.0), ("1.0e22 times larger", "too wide to be of use")),
+        ((-1e22, -2e22, -5e21), ("1.0e22 times larger", "5.0e21 to 2.0e22 times larger")),
+        ((1.0, 1.0, 1.0), ("none left", "none left to none left")),
+        ((-3.0, float("-inf"), 1.0), ("4.0 times larger", "not bounded")),
+    ],
+)
+def test_factors_are_one_scale_on_both_sides_of_equal(numbers, said):
+    assert words.gain_text(gain(*numbers), factors=True) == said
 
 
 def test_a_gain_without_width_is_drawn():

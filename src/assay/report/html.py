@@ -115,13 +115,16 @@ def _view(result: Result, drawn: list[Rendered]) -> dict[str, Any]:
         "sentence": _unbroken(words.clean(words.sentence(result), LONGEST_TEXT)),
         "meaning": _unbroken(words.meaning(result)),
         "blocking": [f for f in groups["fail"] if f.severity == "fail"],
-        "gain": _headline(result.gain),
+        "gain": _headline(result),
         "operating": tables.methods(result, "operating"),
         "ranking": tables.methods(result, "ranking"),
         "detail": tables.methods(result, "detail"),
         "ranking_note": words.RANKING_NOTE,
         "forest": _forest(result),
-        "studies": [_study(i, name, s) for i, (name, s) in enumerate(result.studies, 1)],
+        "studies": [
+            _study(i, name, s, factors=words.in_factors(result))
+            for i, (name, s) in enumerate(result.studies, 1)
+        ],
         "contenders": [_about(c) for c in tables.ordered(result)],
         "extra": [tables.extra(table, MOST_ROWS) for table in result.tables],
         "saved": saved_models(result),
@@ -149,10 +152,11 @@ def _minus(text: str) -> str:
     return re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", text)
 
 
-def _headline(gain: Gain | None) -> dict[str, Any] | None:
+def _headline(result: Result) -> dict[str, Any] | None:
+    gain, factors = result.gain, words.in_factors(result)
     if gain is None:
         return None
-    estimate, within = words.gain_text(gain)
+    estimate, within = words.gain_text(gain, factors=factors)
     axis = graphics.axis([gain])
     return {
         "estimate": estimate,
@@ -162,6 +166,7 @@ def _headline(gain: Gain | None) -> dict[str, Any] | None:
         "bar": graphics.bar(gain, axis),
         "against": gain.against,
         "loss": gain.loss,
+        "factors": factors,
     }
 
 
@@ -171,22 +176,24 @@ def _forest(result: Result) -> dict[str, Any] | None:
         return None
     against = result.gain.against if result.gain else None
     gains = sorted(result.gains, key=lambda g: (g.against != against, _last_if_missing(g)))
-    axis = graphics.axis(gains)
+    axis, factors = graphics.axis(gains), words.in_factors(result)
     digits = min(map(words.gain_digits, gains))
     rows = []
     for gain in gains:
-        estimate, within = words.gain_text(gain, digits)
+        estimate, within = words.gain_text(gain, digits, factors=factors)
         row = {"name": gain.against, "estimate": estimate, "interval": within}
         rows.append(
             row | {"bar": graphics.bar(gain, axis), "is_strongest": gain.against == against}
         )
     own = next((g for g in gains if g.against == against), None)
     pooled = own is not None and words.gain_text(own) != words.gain_text(result.gain)
-    return {"axis": axis, "rows": rows, "pooled": pooled}
+    return {"axis": axis, "rows": rows, "pooled": pooled, "factors": factors}
 
 
-def _study(place: int, name: str, study: Result) -> dict[str, str]:
-    estimate, within = words.gain_text(study.gain) if study.gain else (numbers.MISSING, "")
+def _study(place: int, name: str, study: Result, *, factors: bool) -> dict[str, str]:
+    estimate, within = numbers.MISSING, ""
+    if study.gain:
+        estimate, within = words.gain_text(study.gain, factors=factors)
     return {
         "name": name,
         "word": words.VERDICTS[study.verdict],

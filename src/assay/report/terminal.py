@@ -74,13 +74,16 @@ def _lines(result: Result, width: int) -> Iterator[Line]:
 def _gain(result: Result, width: int) -> Iterator[Line]:
     if result.gain is None:
         return
-    estimate, within = words.gain_text(result.gain)
-    said = f"Gain {estimate}"
+    factors = words.in_factors(result)
+    estimate, within = words.gain_text(result.gain, factors=factors)
+    loss, against = one_line(result.gain.loss, 120), one_line(result.gain.against, 60)
+    said = f"{words.capital(loss) or 'Loss'}: {estimate}" if factors else f"Gain {estimate}"
     if within:
         said += f" ({100 * result.gain.level:g} % interval {within})"
-    said += f" against {one_line(result.gain.against, 60)}"
-    if result.gain.loss:
-        said += f", loss: {one_line(result.gain.loss, 120)}"
+    if factors:
+        said += f" than with {against}" if "times" in estimate else f", against {against}"
+    else:
+        said += f" against {against}{f', loss: {loss}' if loss else ''}"
     if result.verdict == "invalid":
         said += "; not to be relied on"
     yield from _wrapped(f"{said}.", width)

@@ -150,15 +150,40 @@ def gain_digits(gain: Gain) -> int:
 
 _UNBOUNDED = "not bounded"  # a gain is never above 100 %: such an end says nothing
 _FACTOR_BELOW = -9.0  # a loss of more than ten times the baseline's
+_USELESS = 1e6  # an interval of factors whose ends are farther apart says nothing
 
 
-def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
-    """Return the gain and its interval in per cent, at matching digits.
+def in_factors(result: Result) -> bool:
+    """Whether the gains of a result are told as factors: one scale for all of them.
 
-    A candidate that loses more than ten times as much is told as a factor: nobody reads
-    -434,396 per cent.
+    Errors of a solver and of a network lie orders of magnitude apart, and so may losses elsewhere:
+    nobody reads -434,396 per cent.
     """
-    if gain.estimate < _FACTOR_BELOW and math.isfinite(gain.estimate):
+    gains = (*result.gains, *(study.gain for _, study in result.studies if study.gain))
+    gains += (result.gain,) if result.gain else ()
+    return bool(gains) and (
+        result.need == "physics" or any(gain.estimate < _FACTOR_BELOW for gain in gains)
+    )
+
+
+def gain_text(gain: Gain, digits: int | None = None, *, factors: bool = False) -> tuple[str, str]:
+    """Return the gain and its interval in per cent, at matching digits, or as factors.
+
+    Parameters
+    ----------
+    gain : Gain
+    digits : int, optional
+        Decimals of the percentages.
+    factors : bool
+        How many times larger or smaller the candidate's loss is, with its interval. Gains below
+        -900 % are told so in any case.
+
+    Examples
+    --------
+    >>> gain_text(Gain(-20.0, -50.0, -8.0, "PCA"), factors=True)
+    ('21 times larger', '9 to 51 times larger')
+    """
+    if factors or (gain.estimate < _FACTOR_BELOW and math.isfinite(gain.estimate)):
         return _factor_text(gain)
     digits = gain_digits(gain) if digits is None else digits
     estimate = numbers.percent(gain.estimate, digits, signed=True)
@@ -176,19 +201,39 @@ def gain_text(gain: Gain, digits: int | None = None) -> tuple[str, str]:
 
 
 def _factor_text(gain: Gain) -> tuple[str, str]:
-    """Return the candidate's loss as a multiple of the baseline's, and the interval of that."""
+    """Return how many times the candidate's loss is the baseline's, and the interval of that."""
+    ratio = 1.0 - gain.estimate
+    if not math.isfinite(ratio):
+        return numbers.MISSING, ""
+    estimate = _times(ratio)
+    low, high = 1.0 - gain.high, 1.0 - gain.low
+    if not math.isfinite(high):
+        return estimate, _UNBOUNDED if not low > 0 else f"{_times(low)} and up"
+    if high > _USELESS * max(low, 0.0):
+        return estimate, "too wide to be of use"
+    if low > 1.0:
+        return estimate, f"{_two_digits(low)} to {_times(high)}"
+    if high < 1.0 and low > 0:
+        return estimate, f"{_two_digits(1.0 / high)} to {_times(low)}"
+    return estimate, f"{_times(low)} to {_times(high)}"
 
-    def times(value):
-        size = 1.0 - value
-        if size <= 0:
-            return "0 ×"
-        digits = 1 - math.floor(math.log10(size))  # two significant ones
-        return f"{round(size, digits):,.{max(0, digits)}f} ×"
 
-    if math.isinf(gain.low) and gain.high >= 1.0:
-        return f"{times(gain.estimate)} the loss", _UNBOUNDED
-    low, high = times(gain.high), "" if math.isinf(gain.low) else times(gain.low)
-    return f"{times(gain.estimate)} the loss", f"{low} to {high}" if high else f"{low} and up"
+def _times(ratio: float) -> str:
+    """Return a ratio of losses in words: ``"3.2 times smaller"``."""
+    if ratio <= 0.0:
+        return "none left"
+    larger = ratio >= 1.0
+    shown = _two_digits(ratio if larger else 1.0 / ratio)
+    return "as large" if shown == "1.0" else f"{shown} times {'larger' if larger else 'smaller'}"
+
+
+def _two_digits(value: float) -> str:
+    """Return a number from 1 with two digits; from a million as a power of ten."""
+    if value >= 999_500:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa}e{int(exponent)}"
+    digits = 1 - math.floor(math.log10(value))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
 def meaning(result: Result) -> str:
