@@ -129,6 +129,55 @@ def test_an_object_and_a_function_can_be_brought():
     assert outcomes(exact)["P15"] == "warn"
 
 
+class Reads:
+    """A candidate that looks the answer up in the problem."""
+
+    def fit(self, problem):
+        self.problem_ = problem
+        return self
+
+    def predict(self, points):
+        return self.problem_.exact_at(points)
+
+
+def test_no_method_gets_the_exact_solution():
+    with pytest.raises(StudyError, match="no exact solution"):
+        PhysicsStudy(oscillator(), candidate=Reads(), tolerance=1e-3).run(seeds=1)
+
+
+def test_an_exact_solution_that_changes_its_arguments_moves_no_point():
+    def clumsy(t):
+        value = oscillator_exact(t)
+        t[:] = 0.0
+        return value
+
+    problem = swing(exact=clumsy)
+    points = np.linspace(0.0, 2.0, 11)[:, None]
+    assert np.array_equal(problem.exact_at(points)[:, 0], oscillator_exact(points[:, 0]))
+    assert points[-1, 0] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("exact", "said"),
+    [
+        (lambda t: 1 / 0, "fails: ZeroDivisionError"),
+        (lambda t: np.zeros(7), r"no 1001 real numbers for u, .* shape \(7,\)"),
+        (lambda t: "one", "no 1001 real numbers for u"),
+        (lambda t: t + 1j, "no 1001 real numbers for u"),
+        (lambda t: (t, t), r"returns 2 field\(s\); 1 are needed"),
+        (lambda t: np.full_like(t, np.nan), "not finite at t = 0"),
+        (lambda x: x, "function of 'x'"),
+    ],
+)
+def test_an_exact_solution_that_cannot_be_used_is_told_before_anything_is_fitted(exact, said):
+    def never(points):
+        raise AssertionError("a method was asked")
+
+    with pytest.raises(StudyError, match=said) as caught:
+        PhysicsStudy(swing(exact=exact), candidate=never).run(seeds=1)
+    assert caught.value.hint
+
+
 def raises(points):
     raise RuntimeError("no licence")
 

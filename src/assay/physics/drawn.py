@@ -44,8 +44,19 @@ def arrays_of(need: Any, test: Any, candidate: list[Any], baselines: list[Any]) 
 
 def _labels(names: tuple[str, ...], units: dict[str, str]) -> np.ndarray:
     """Return names with their units: ``t [s]``; a unit that was not declared is left out."""
-    said = [f"{name} [{units[name]}]" if units.get(name) else name for name in names]
+    said = [f"{name} [{units[name]}]" if (units or {}).get(name) else name for name in names]
     return np.array(said, dtype=object)
+
+
+def term_name(term: str) -> str:
+    """Return what a term of an equation is called: the one that holds no field has no name.
+
+    Examples
+    --------
+    >>> term_name("u_t"), term_name("1")
+    ('u_t', 'source (no field in it)')
+    """
+    return "source (no field in it)" if term == "1" else term
 
 
 def _terms(scales: Any) -> dict[str, Any]:
@@ -53,9 +64,11 @@ def _terms(scales: Any) -> dict[str, Any]:
     if not rows:
         return {}
     several = len({row["equation"] for row in rows}) > 1
-    names = [f"{row['term']} ({row['equation']})" if several else row["term"] for row in rows]
+    terms = [term_name(row["term"]) for row in rows]
+    if several:
+        terms = [f"{term} ({row['equation']})" for term, row in zip(terms, rows, strict=True)]
     return {
-        "term_names": np.array(names, dtype=object),
+        "term_names": np.array(terms, dtype=object),
         "term_before": np.array([row["before"] for row in rows]),
         "term_after": np.array([row["after"] for row in rows]),
         "term_scaled": bool(scales.scaled),

@@ -20,7 +20,7 @@ from assay.physics.reference import Reference, reference_of
 from assay.physics.solution import relative_l2
 from assay.physics.story import inverse_metrics, summary_of, tell
 from assay.physics.view import PhysicsView
-from assay.physics.wording import sentence
+from assay.physics.wording import TIME, sentence
 from assay.result import Contender, Cost, Part, SplitSummary
 from assay.sealed import SealedTest
 from assay.seed_gain import seed_gain
@@ -145,14 +145,17 @@ class PhysicsNeed(AbstractNeed):
         each |= inverse_metrics(self.problem, [s.trained.estimator for s in scored])
         metrics = {key: float(np.mean(values)) for key, values in each.items()}
         metrics["error"] = float(np.exp(np.mean(np.log(errors))))
+        # One time everywhere: in the table, in the sentences and where methods are compared.
+        metrics["seconds"] = float(np.median(each["seconds"]))
         spread = {k: float(np.std(v, ddof=1)) for k, v in each.items() if len(scored) > 1}
+        if spread.get("error", 0.0) > metrics["error"]:
+            del spread["error"]  # of orders of magnitude a standard deviation says nothing
         parameters = getattr(estimator, "n_parameters_", None)
-        fit_s = float(np.mean([s.trained.fit_s for s in scored]))
         predict_us = float(np.mean([s.predict_us for s in scored]))
         return Contender(
             name=first.method.name,
             metrics=metrics,
-            cost=Cost(fit_s, predict_us, parameters),
+            cost=Cost(metrics["seconds"], predict_us, parameters),
             spread=spread,
             settings=_settings(estimator),
             status=getattr(estimator, "status_", ""),
@@ -160,10 +163,22 @@ class PhysicsNeed(AbstractNeed):
         )
 
     def compare(self, parts, test, candidate, baselines, seed):
-        """Return the gain over the classical method in the time that the network took."""
+        """Return the gain over the classical method in the time that the network took.
+
+        Where both reach the tolerance there is nothing to gain in accuracy: then it is in time.
+        """
         del parts, seed
         errors = np.array([s.error for s in candidate])
-        spent = float(np.median([s.seconds for s in candidate]))
+        times = np.array([max(s.seconds, 1e-9) for s in candidate])
+        needed = {b.trained.method.name: equal_error(b, self.tolerance) for b in baselines}
+        reach = {name: seconds for name, seconds in needed.items() if seconds is not None}
+        if reach and (errors <= self.tolerance).all():
+            timed = tuple(
+                seed_gain(times, max(seconds, 1e-9), against=name, loss=f"{TIME}{self.tolerance:g}")
+                for name, seconds in reach.items()
+            )
+            return Comparison(min(timed, key=lambda gain: gain.estimate), timed)
+        spent = float(np.median(times))
         gains = tuple(
             seed_gain(
                 errors, equal_time(b, spent), against=b.trained.method.name,

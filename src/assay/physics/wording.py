@@ -3,19 +3,23 @@
 import math
 from typing import Any
 
+TIME = "time to an error of "  # what gains are of where the time decides
+USELESS = 1e6  # an interval whose ends are that factor apart says nothing
+
 
 def times(ratio: float) -> str:
     """Return a ratio of errors or times in words, from a tenth upwards.
 
     Examples
     --------
-    >>> times(1.26), times(231_048.0), times(2.3e7)
-    ('1.3 times', '230,000 times', '23 million times')
+    >>> times(1.26), times(231_048.0), times(2.3e7), times(1.9e22)
+    ('1.3 times', '230,000 times', '23 million times', '1.9e22 times')
     """
     if not math.isfinite(ratio):
         return "more times than can be told"
     if ratio >= 1e9:
-        return f"{ratio:.1e} times"
+        mantissa, exponent = f"{ratio:.1e}".split("e")
+        return f"{mantissa}e{int(exponent)} times"
     if ratio >= 1e6:
         return f"{_two_digits(ratio / 1e6)} million times"
     return f"{_two_digits(ratio)} times"
@@ -90,12 +94,19 @@ def sentence(word: str, said: str, told: dict[str, Any]) -> str:
     }[word]
     ratio, error = 1.0 - gain.estimate, ours.metrics["error"]
     spent = duration(ours.metrics["seconds"])
+    note = said[said.find(" Not checked, because") :] if " Not checked, because" in said else ""
+    if gain.loss.startswith(TIME):
+        needed = duration(ours.metrics["seconds"] / ratio)
+        asked = gain.loss.removeprefix(TIME)
+        return (
+            f"{opening}: both reach the error of {asked} that was asked for, so time decides: "
+            f"{classic} takes {needed}, {network} {spent}, {_factor(gain, ratio)}.{note}"
+        )
     equal = "equal time" in gain.loss
     where = f"in the time that {network} takes ({spent})" if equal else "at the end"
     named = word == "not_earned" or (one_seed and better == classic)
     theirs = "its error" if named else f"the error of {classic}"
     text = f"{opening}: {where} {theirs} is {error / ratio:.1e}, that of {network} {error:.1e}"
-    note = said[said.find(" Not checked, because") :] if " Not checked, because" in said else ""
     return f"{text}, {_factor(gain, ratio)}.{note}"
 
 
@@ -110,5 +121,7 @@ def _factor(gain: Any, ratio: float) -> str:
         size, shown = "larger by a factor of", times(ratio).removesuffix(" times")
     if gain.low == -math.inf:
         return f"{size} {shown}"
+    if high > USELESS * max(low, 0.0):
+        return f"{size} {shown} (the seeds disagree too much for an interval to be of use)"
     ends = (times(end).removesuffix(" times") for end in (low, high))
     return f"{size} {shown} ({100 * gain.level:g} % interval {' to '.join(ends)}, over seeds)"

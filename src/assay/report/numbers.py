@@ -162,6 +162,8 @@ def microseconds(value: float | None) -> str:
     """Return a time given in microseconds: ``"0.4 µs"``, ``"1.2 ms"``, ``"3 s"``."""
     if not is_number(value):
         return MISSING
+    if 0 <= value < 0.01:
+        return "under 0.01 µs"
     for limit, divisor, unit in ((1e3, 1, "µs"), (1e6, 1e3, "ms")):
         if value < limit:
             return f"{_significant(value / divisor)} {unit}"

@@ -45,12 +45,16 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of methods: heads, rows, notes on its metrics, and what the spreads are over."""
+    """A table of methods: heads, rows, notes on its metrics, and what the spreads are over.
+
+    `item` is what a prediction is of: a point of an equation, or an item of the data.
+    """
 
     heads: tuple[Head, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     spread_over: str = "seeds"
+    item: str = "item"
 
 
 def ordered(result: Result) -> list[Contender]:
@@ -83,7 +87,8 @@ def methods(result: Result, role: str) -> Table | None:
     )
     heads = tuple(Head(capital(m.title, 120), _unit(m.unit), DIRECTIONS[m.better]) for m in infos)
     notes = tuple(f"{capital(m.title, 120)}: {m.note}" for m in infos if m.note)
-    return Table(heads, rows, notes, "files" if result.studies else "seeds")
+    item = "point" if result.need == "physics" else "item"
+    return Table(heads, rows, notes, "files" if result.studies else "seeds", item)
 
 
 def costs(result: Result) -> list[tuple[str, str, str, str, str, str]]:

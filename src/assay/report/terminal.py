@@ -136,7 +136,7 @@ def _columns(parts: list[tables.Table], where: str) -> list[list[str]]:
         titles.append(lines[0])
         rest = " ".join(lines[1:])
         units.append(" ".join(filter(None, (rest, f"[{head.unit}]" if head.unit else ""))))
-    grid = [[*titles, "fit", "per item"]]
+    grid = [[*titles, "fit", f"per {parts[0].item}"]]
     if any(units):
         grid.append([*units, "", ""])
     for aligned in zip(*(part.rows for part in parts), strict=True):

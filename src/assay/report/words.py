@@ -150,6 +150,7 @@ def gain_digits(gain: Gain) -> int:
 
 _UNBOUNDED = "not bounded"  # a gain is never above 100 %: such an end says nothing
 _FACTOR_BELOW = -9.0  # a loss of more than ten times the baseline's
+_MOST_SEEDS = 100  # that anybody would wait for
 _USELESS = 1e6  # an interval of factors whose ends are farther apart says nothing
 
 
@@ -236,6 +237,31 @@ def _two_digits(value: float) -> str:
     return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
+def _where(result: Result) -> str:
+    """Return what an earned verdict rests on."""
+    if result.need == "physics" and result.split.unit == "seed":
+        return "Against a reference that it did not see"
+    return "On rows that played no part in building it"
+
+
+def _here(result: Result) -> str:
+    return "On this problem" if result.need == "physics" else "On these data"
+
+
+def _wait(result: Result) -> str:
+    """Return what would decide an undecided gain, or nothing where nothing can be named."""
+    more = result.gain.more_data
+    # Without a lower end nothing is known of how the interval narrows.
+    if not (numbers.is_number(more) and more > 1 and numbers.is_number(result.gain.low)):
+        return ""
+    if result.need == "physics" and result.split.unit == "seed":
+        # Of an equation there are no test rows: the interval is over seeds.
+        seeds = math.ceil(more * result.settings.get("seeds", 1))
+        return f" About {seeds} seeds would decide." if seeds <= _MOST_SEEDS else ""
+    what = "many readings" if result.need == "physics" else "much test data"
+    return f" About {numbers.times(more).replace(' ×', '')} times as {what} would decide."
+
+
 def meaning(result: Result) -> str:
     """Return what the verdict means for someone who has to decide, in a few sentences."""
     against = f"“{one_line(result.gain.against, 80)}”" if result.gain else "a baseline"
@@ -244,6 +270,11 @@ def meaning(result: Result) -> str:
             "Do not rely on any number on this page. A check that every other number rests on has "
             "failed: mend what it names, then run the study again."
         )
+    if result.gain is None and result.need == "physics":
+        return (
+            "Nothing was kept back that the methods could be tested on, so the study takes no "
+            "side. What each of them found, and whether they agree, is below."
+        )
     if result.gain is None:
         return (
             "There was nothing to compare on this test part, so the study takes no side. What it "
@@ -251,7 +282,7 @@ def meaning(result: Result) -> str:
         )
     if result.verdict == "earned":
         return (
-            "On rows that played no part in building it, the candidate does better than "
+            f"{_where(result)}, the candidate does better than "
             f"{against}, and chance does not explain it. Whether that is worth its cost is yours "
             "to weigh: the costs stand in the table."
         )
@@ -266,18 +297,10 @@ def meaning(result: Result) -> str:
         )
     if result.verdict == "not_earned":
         return (
-            f"Use {against}. On these data the candidate does not do better, and the simpler "
+            f"Use {against}. {_here(result)} the candidate does not do better, and the simpler "
             "method is easier to run, to explain and to keep."
         )
-    more = result.gain.more_data
-    # Of an equation there are no test rows: the interval is over seeds.
-    what = "many seeds" if result.need == "physics" else "much test data"
-    wait = (
-        f" About {numbers.times(more).replace(' ×', '')} times as {what} would decide."
-        # Without a lower end nothing is known of how the interval narrows.
-        if numbers.is_number(more) and more > 1 and numbers.is_number(result.gain.low)
-        else ""
-    )
+    wait = _wait(result)
     then = "Until then" if wait else "As long as that is so,"
     part = "study" if result.need == "physics" else "test part"
     return (
