@@ -168,6 +168,10 @@ EFFECTS = {
     "a tiny term": (lambda d: d.u_t + 1e-14 * d.k * d.u, 3.0),
     "a square of zero": (lambda d: d.u_t + d.k**2 * d.u, 0.0),
     "a threshold": (lambda d: d.u_t + d.k * jnp.maximum(d.u - 273.0, 0.0), -1.0),
+    "rounding elsewhere": (
+        lambda d: d.u_t + jnp.where(d.t < 0.2, d.k * d.u, 0.1 * d.k + 0.2 * d.k - 0.3 * d.k),
+        1.0,
+    ),
     "an overflow": (lambda d: d.u_t - jnp.exp(1e4 * d.u * d.k), 1.0),
 }
 NO_EFFECTS = {

@@ -9,7 +9,8 @@ from assay.errors import AssayError, StudyError
 from assay.physics.space import Point, Space
 
 MOVED = 1e-6  # by which places and values are moved, as a share of themselves
-COPIES = 4  # of each place: rounding rarely comes out alike so often
+COPIES = 8  # of each place: rounding hardly ever comes out alike so often
+ENOUGH = 3  # places with an effect, where rounding is left elsewhere, as far from a spline's node
 
 
 def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[set, int]:
@@ -145,7 +146,8 @@ def _acts(slopes):
         same = np.ptp(slopes, axis=1) <= 0.1 * reach
     moves = known & (reach > 0)
     fine = endless | (moves & same)
-    return bool((fine.sum(axis=0) > (moves & ~fine).sum(axis=0)).any())
+    effects, noise = fine.sum(axis=0), (moves & ~fine).sum(axis=0)
+    return bool((effects > np.minimum(noise, ENOUGH - 1)).any())
 
 
 def _all_keys(problem):
