@@ -1,14 +1,17 @@
 """P08: slow parts without the fast ones."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from assay.checks import NotApplicable, run_checks
-from assay.physics import Boundary, Problem
+from assay.nn.features import Fourier
+from assay.physics import PINN, Boundary, Initial, Problem
 from assay.physics.checks import SpectralBias
 from assay.physics.gallery import burgers, convection, heat, helmholtz, oscillator, wave
 
 CHECK = SpectralBias()
+SEEDS = [0, *(pytest.param(s, marks=pytest.mark.slow) for s in range(1, 8))]
 
 
 def two_tones(fast=12.0, size=0.3):
@@ -58,3 +61,44 @@ def test_silent_on_zero_and_on_what_is_wrong_everywhere(physics_view, make, part
 def test_not_applicable(physics_view):
     with pytest.raises(NotApplicable, match="no fast parts"):
         CHECK(physics_view(convection(), fields=lambda s, p, truth: truth))
+
+
+def thermometer(fast=12.0, size=0.3):
+    """A sensor that follows a slow swing with a fast ripple on it, known in closed form."""
+    slow, quick = 2.0 * np.pi, 2.0 * np.pi * fast
+
+    def exact(t):
+        return np.sin(slow * t) + size * np.sin(quick * t)
+
+    def equation(d):
+        reading = jnp.sin(slow * d.t) + size * jnp.sin(quick * d.t)
+        change = slow * jnp.cos(slow * d.t) + size * quick * jnp.cos(quick * d.t)
+        return d.u_t + d.k * (d.u - reading) - change
+
+    return Problem(
+        equation, {"t": (0.0, 1.0)}, conditions=(Initial("u", 0.0),), parameters={"k": 50.0},
+        exact=exact,
+    )  # fmt: skip
+
+
+THERMOMETER = thermometer()
+SMOOTH = {"hidden": (20, 20), "optimiser": "adam", "steps": 2000, "points": 200}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_warns_on_a_network_that_learned_the_slow_part_alone(physics_view, seed):
+    network = PINN(**SMOOTH, conditions="soft", random_state=seed).fit(THERMOMETER)
+    found = CHECK(physics_view(THERMOMETER, [network]))
+    assert found.outcome == "warn"
+    assert found.measured < 0.2
+    assert "u along t" in found.sentence
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_silent_on_the_same_network_with_features(physics_view, seed):
+    network = PINN(
+        **SMOOTH, conditions="soft", features=Fourier((1, 2, 4, 8, 16)), random_state=seed
+    ).fit(THERMOMETER)
+    found = CHECK(physics_view(THERMOMETER, [network]))
+    assert found.outcome == "pass"
+    assert found.measured > 0.9

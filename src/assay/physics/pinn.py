@@ -9,11 +9,11 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from assay.data import as_matrix
 from assay.errors import StudyError
 from assay.models import save_model
 from assay.physics import saving
 from assay.physics.ansatz import require_smooth
+from assay.physics.ending import ending
 from assay.physics.fitting import (
     WEIGHTS,
     initial_params,
@@ -25,6 +25,7 @@ from assay.physics.fitting import (
     set_up,
 )
 from assay.physics.pieces import Piece, by_piece, piece_values
+from assay.physics.points import require_inside
 from assay.physics.problem import Problem
 from assay.physics.residuals import found_numbers, n_raw
 from assay.physics.scaling import scales_of
@@ -352,8 +353,8 @@ class PINN(BaseEstimator):
         system, params = pieces[-1].setup.system, pieces[-1].params
         self.n_fields_, self.n_variables_ = len(system.problem.fields), len(system.problem.box)
         self.parameters_ = found_numbers(system.problem.unknown, params["unknown"])
-        self.status_, self.stop_ = course.stop.sentence, course.stop
         self.steps_, self.compile_seconds_ = course.steps, course.compile_seconds
+        self.status_, self.stop_ = ending(course.stop, self.history_, self.steps_), course.stop
         self.fit_seconds_ = time.perf_counter() - clock
 
     def _watcher(self, watch):
@@ -375,8 +376,9 @@ class PINN(BaseEstimator):
             return by_piece(self.pieces_, self._points(points), piece_values)
 
     def _points(self, points):
-        count = getattr(self, "n_variables_", None)
-        return as_matrix(points, name="points", n_columns=count)
+        if not hasattr(self, "problem_"):
+            self._require_fit()
+        return require_inside(points, self.problem_.box)
 
     def _problem(self):
         self._require_fit()

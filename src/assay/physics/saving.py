@@ -12,6 +12,7 @@ from assay.nn import from_arrays, to_arrays
 from assay.nn.features import Fourier
 from assay.physics.ansatz import Network, NetworkSpec, arrays_of, whole
 from assay.physics.conditions import UnknownField
+from assay.physics.ending import ending
 from assay.physics.faces import Bound
 from assay.physics.fitting import Setup
 from assay.physics.hard import FaceSet, FieldPlan, Frame, value_of
@@ -109,7 +110,8 @@ def from_saved(cls, config, arrays):
     model.parameters_ = {str(k): float(v) for k, v in config["parameters"].items()}
     model.soft_ = tuple((str(label), str(why)) for label, why in config["soft"])
     model.stop_ = Stop(config["stop"])
-    model.status_, model.steps_ = model.stop_.sentence, int(config["steps"])
+    model.steps_ = int(config["steps"])
+    model.status_ = ending(model.stop_, model.history_, model.steps_)
     model.n_fields_, model.n_variables_ = len(shell.fields), len(shell.box)
     leaves = jax.tree.leaves(model.pieces_[0].params)
     model.n_parameters_ = sum(int(np.size(leaf)) for leaf in leaves)
