@@ -18,5 +18,6 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("surrogate.mean", "assay.surrogate.response_surface:MeanOutput"),
     ("surrogate.nearest", "assay.surrogate.nearest:NearestRuns"),
     ("surrogate.boosting", "assay.surrogate.boosting:Boosting"),
+    ("physics.solution", "assay.physics.kept:SavedSolution"),
     ("physics.pinn", "assay.physics.pinn:PINN"),
 )

@@ -110,9 +110,16 @@ class BroughtObject(BaseEstimator):
 
     def fit(self, problem: Any) -> "BroughtObject":
         """Fit the copy."""
-        self.fitted_ = copy.deepcopy(self.model)
         self.n_fields_ = len(problem.fields)
         name = type(self.model).__name__
+        try:
+            self.fitted_ = copy.deepcopy(self.model)
+        except Exception as error:
+            raise StudyError(
+                f"{name} cannot be copied, which each seed needs: {type(error).__name__}: {error}.",
+                hint="Make in `fit` what cannot be copied (files, locks, generators), or define "
+                "`__deepcopy__`.",
+            ) from error
         try:
             self.fitted_.fit(problem)
         except AssayError:

@@ -15,6 +15,7 @@ from assay.physics.brought import bring, candidate_settings
 from assay.physics.coefficient_fit import COEFFICIENT_BASELINES
 from assay.physics.inverse_baseline import INVERSE_BASELINES
 from assay.physics.journal import fit_kept
+from assay.physics.kept import kept_solution
 from assay.physics.problem import Problem
 from assay.physics.reference import Reference, reference_of
 from assay.physics.solution import relative_l2
@@ -211,6 +212,10 @@ class PhysicsNeed(AbstractNeed):
         """Return the first seed's network, where it can be saved."""
         estimator = candidate[0].trained.estimator
         return estimator if hasattr(estimator, "save") else None
+
+    def baseline_model(self, baselines):
+        """Return the classical solution, to be saved and asked beside the network."""
+        return kept_solution(baselines[0].trained.estimator)
 
     def verdict_sentence(self, word, said, told):
         """Return the verdict with what to use first, and factors in place of percentages."""

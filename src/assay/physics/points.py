@@ -1,8 +1,11 @@
 """Points: in the box, on its faces, held out, and drawn again where the residual is large."""
 
+from typing import Any
+
 import numpy as np
 
-from assay.errors import StudyError, did_you_mean
+from assay.data import as_matrix
+from assay.errors import DataError, StudyError, did_you_mean
 
 KINDS = ("even", "sobol", "latin", "uniform")
 
@@ -109,3 +112,31 @@ def resampled(
         len(candidates), n, replace=False, p=chance / chance.sum()
     )
     return candidates[np.sort(drawn)]
+
+
+def require_inside(points: Any, box: dict[str, tuple[float, float]]) -> np.ndarray:
+    """Return points (n, n_variables) as float64, put exactly into the box.
+
+    Raises
+    ------
+    DataError
+        For another shape, values that are not finite, or points outside the box: there nothing was
+        solved, and what is returned would be a guess.
+
+    Examples
+    --------
+    >>> require_inside([[0.5]], {"t": (0.0, 1.0)})
+    array([[0.5]])
+    """
+    points = as_matrix(points, name="points", n_columns=len(box))
+    low, high = np.array(list(box.values()), np.float64).T
+    slack = 1e-9 * (high - low)
+    outside = (points < low - slack) | (points > high + slack)
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        raise DataError(
+            f"Point {row} is at {list(box)[column]} = {points[row, column]:g}, outside the box "
+            f"({low[column]:g} to {high[column]:g}): nothing was solved there.",
+            hint="Enlarge the box of the problem and solve it again, or leave such points out.",
+        )
+    return np.clip(points, low, high)
