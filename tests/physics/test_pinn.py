@@ -297,11 +297,51 @@ def test_a_loss_that_is_not_finite_names_the_term_and_the_place():
         ({"scaling": "units"}, "scaling"),
         ({"points": 0.5}, "points"),
         ({"sampling": "random"}, "points"),
+        ({"hidden": 20}, "`hidden` must be a tuple"),
+        ({"hidden": None}, "`hidden` must be a tuple"),
+        ({"hidden": "wide"}, "`hidden` must be a tuple"),
+        ({"hidden": (8, 0)}, "`hidden` must be a tuple"),
+        ({"hidden": np.array([8, 8])}, "`hidden` must be a tuple"),
+        ({"steps": 0}, "`steps` must be a whole number of at least 1, got 0"),
+        ({"steps": -5}, "`steps` must be"),
+        ({"steps": "a"}, "`steps` must be"),
+        ({"steps": True}, "`steps` must be"),
+        ({"optimiser": ("adam", "lbfgs"), "steps": (1, 0)}, "`steps` must be"),
+        ({"optimiser": ()}, "`optimiser` must be"),
+        ({"optimiser": 5}, "`optimiser` must be"),
+        ({"random_state": -1}, "`random_state` must be a whole number of at least 0"),
+        ({"random_state": None}, "`random_state` must be"),
+        ({"random_state": 1.5}, "`random_state` must be"),
+        ({"weights": {"condition": "a"}}, "`weights` must give numbers"),
+        ({"weights": {"condition": True}}, "`weights` must give numbers"),
+        ({"weights": np.ones(3)}, "`weights` must give numbers"),
+        ({"curriculum": {"w0": 5}}, "`curriculum` must list numbers for 'w0'"),
+        ({"curriculum": {"w0": ("a",)}}, "`curriculum` must list numbers for 'w0'"),
+        ({"curriculum": 5}, "`curriculum` must be a dictionary"),
+        ({"points": 0}, "`points` must be a whole number of at least 1, got 0"),
+        ({"face_points": 0}, "`face_points` must be"),
+        ({"seconds": -1}, "`seconds` must be a number of at least 0"),
+        ({"seconds": np.nan}, "`seconds` must be"),
+        ({"seconds": "a"}, "`seconds` must be"),
+        ({"harmonics": "a"}, "`harmonics` must be"),
+        ({"learning_rate": None}, "`learning_rate` must be"),
+        ({"features": "fourier"}, "`features` must be Fourier"),
+        ({"resample": []}, "`resample` must be"),
+        ({"precision": []}, "`precision` must be"),
     ],
 )
 def test_wrong_settings_are_named(settings, said):
     with pytest.raises(StudyError, match=said):
         PINN(**({"hidden": (8,)} | settings)).fit(OSCILLATOR)
+
+
+def test_settings_of_numpy_and_without_an_end_are_fine():
+    settings = {
+        "steps": np.int64(2), "points": np.int32(10), "random_state": np.int64(3),
+        "windows": np.int64(1), "seconds": np.inf, "hidden": [np.int64(4)],
+        "weights": {"residual": np.float32(1.0)},
+    }  # fmt: skip
+    assert PINN(**settings).fit(OSCILLATOR).steps_ == 2
 
 
 def test_only_problems_are_fitted():

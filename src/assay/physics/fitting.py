@@ -285,27 +285,3 @@ def require_finite(setup: Setup, rows: tuple, places: tuple) -> None:
                 hint="Look there for a division by zero, a root or a logarithm of a negative "
                 "number, or an overflow; `precision='float64'` helps against the last.",
             )
-
-
-def require_weights(weights: Any) -> None:
-    """Require None, "balanced", or numbers of at least 0 by the names of `WEIGHTS`."""
-    fine = weights in (None, "balanced") or (
-        isinstance(weights, dict)
-        and set(weights) <= set(WEIGHTS)
-        and all(0 <= value < np.inf for value in weights.values())
-    )
-    if not fine:
-        raise StudyError(
-            f"`weights` must give numbers of at least 0 for {', '.join(WEIGHTS)}, got {weights!r}.",
-            hint="weights={'condition': 100.0}, or 'balanced'.",
-        )
-
-
-def require_resample(value: Any) -> None:
-    """Require None, "auto", or a whole number of steps from 1."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
-    if not whole and value not in (None, "auto"):
-        raise StudyError(
-            f"`resample` must be a number of steps from 1, 'auto' or None, got {value!r}.",
-            hint="resample=50",
-        )

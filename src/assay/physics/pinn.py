@@ -19,8 +19,6 @@ from assay.physics.fitting import (
     initial_params,
     places_of,
     require_finite,
-    require_resample,
-    require_weights,
     row_data,
     set_up,
 )
@@ -29,6 +27,7 @@ from assay.physics.points import require_inside
 from assay.physics.problem import Problem
 from assay.physics.residuals import found_numbers, n_raw
 from assay.physics.scaling import scales_of
+from assay.physics.settings import require_settings
 from assay.physics.stages import Course, Recipe, optimisers_of
 from assay.physics.windows import key_values, lessons, window, windows_of, with_known
 from assay.train.adam import Rate
@@ -332,13 +331,7 @@ class PINN(BaseEstimator):
                 hint="assay.physics.Problem(equation, box, conditions=...)",
             )
         require_smooth(self.activation)
-        if self.precision not in ("float64", "float32"):
-            raise StudyError(
-                f"`precision` must be 'float64' or 'float32', got {self.precision!r}.",
-                hint="'float64'",
-            )
-        require_weights(self.weights)
-        require_resample(self.resample)
+        require_settings(self)
 
     def _require_start(self, course, part):
         """Say where the loss is not finite, if that was so from the start."""

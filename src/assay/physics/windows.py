@@ -23,7 +23,7 @@ def windows_of(setup: Setup, count: int) -> list[tuple[float, float]]:
         If the problem cannot be marched.
     """
     problem = setup.system.problem
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise StudyError(
             f"`windows` must be a whole number of at least 1, got {count!r}.", hint="Leave it out."
         )
