@@ -208,6 +208,20 @@ def test_settings_out_of_range_are_refused(wrong):
         PhysicsStudy(oscillator(), **wrong)
 
 
+def test_a_network_that_cannot_be_trained_is_refused_at_once():
+    with pytest.raises(StudyError, match="`hidden` must be a tuple"):
+        PhysicsStudy(oscillator(), candidate=PINN(hidden=8))
+
+
+def test_an_unknown_needs_readings():
+    for exact in (None, oscillator_exact):
+        parameters = {"zeta": Unknown(0.01, 0.99), "w0": 6.28}
+        problem = oscillator().replace(parameters=parameters, exact=exact)
+        with pytest.raises(StudyError, match="Nothing was measured from which zeta could be"):
+            PhysicsStudy(problem)
+    assert PhysicsStudy(oscillator_inverse(n=12)) is not None
+
+
 def test_something_else_than_a_problem_is_refused():
     with pytest.raises(StudyError, match="must be a Problem, got dict"):
         PhysicsStudy({"t": (0, 1)})

@@ -58,6 +58,9 @@ class PhysicsStudy(AbstractStudy):
                     f"{value!r}.",
                     hint="Leave it out: 1e-8 and 60 s.",
                 )
+        _require_readings(problem)
+        if candidate is not None:
+            _require_settings(candidate)
         self._need = need_for(
             problem=problem,
             brought=candidate,
@@ -69,3 +72,23 @@ class PhysicsStudy(AbstractStudy):
 
     def _need_for(self, seed):
         return self._need
+
+
+def _require_readings(problem):
+    """Require something that unknowns can be found from."""
+    sought = (*problem.unknown, *problem.coefficients)
+    if sought and not problem.readings:
+        raise StudyError(
+            f"Nothing was measured from which {', '.join(sought)} could be found.",
+            hint='Declare readings=Measured("u", {"t": times}, values, sigma=...), or give the '
+            "parameter a number.",
+        )
+
+
+def _require_settings(candidate):
+    """Require a network that can be trained, before anything else has taken time."""
+    from assay.physics.pinn import PINN
+    from assay.physics.settings import require_settings
+
+    if isinstance(candidate, PINN):
+        require_settings(candidate)
