@@ -37,5 +37,5 @@ def ending(stop: Stop, history: dict[str, Any], steps: int) -> str:
     more = "twice the steps (`steps=`)" if stop is Stop.BUDGET else "more time (`seconds=`)"
     return (
         f"{used} while the loss was still falling: to {percent(fall)} over the last fifth of the "
-        f"training. The error goes about with its root, so {more} would probably lower it further."
+        f"training. The error falls with its root at best: {more} may help somewhat."
     )
