@@ -302,3 +302,19 @@ def test_a_start_of_another_form_is_refused():
     )
     with pytest.raises(StudyError, match="u_x at t = 0"):
         solve_classical(problem)
+
+
+def test_a_source_that_is_switched_on_reaches_1e6():
+    def switched(t, x):
+        late = 1.0 - np.exp(-(np.pi**2) * np.maximum(t - 0.3, 0.0))
+        return np.sin(np.pi * x) * (np.exp(-(np.pi**2) * t) + late)
+
+    problem = Problem(
+        lambda d: (
+            d.u_t - d.u_xx - jnp.pi**2 * jnp.sin(jnp.pi * d.x) * jnp.where(d.t < 0.3, 0.0, 1.0)
+        ),
+        BOX,
+        conditions=(SINE, Boundary("u", "x", 0.0)),
+        exact=switched,
+    )
+    assert honest(solve_classical(problem, tolerance=1e-6), 1e-6)

@@ -1,16 +1,20 @@
 """Ordinary equations against closed forms and SciPy."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.special import erf
 
 from assay.errors import StudyError
-from assay.physics import Initial, Problem
+from assay.physics import Boundary, Initial, Problem
 from assay.physics.classical import solve_classical
+from assay.physics.forcing import stretches_of
 from assay.physics.gallery import oscillator
 from assay.physics.gallery_inverse import LORENZ_TRUTH, lorenz_inverse
-from assay.physics.solution import even_points, relative_l2
+from assay.physics.solution import Table, even_points, relative_l2
+from assay.physics.tracks import fractions
 
 
 def true_error(solution):
@@ -146,3 +150,91 @@ def test_points_outside_the_box_are_refused():
         solution.at([[3.0]])
     with pytest.raises(ValueError, match="shape"):
         solution.at([1.0])
+
+
+def loaded(load, exact, *, end=1.0, condition=None):
+    return Problem(
+        lambda d: d.u_t - load(d),
+        {"t": (0.0, end)},
+        conditions=condition or Initial("u", 1.0),
+        exact=exact,
+    )
+
+
+def ramp(t):
+    return 1.0 + np.maximum(t - 0.5, 0.0)
+
+
+def stairs(t):
+    n = np.floor(10.0 * t)
+    return 1.0 + n * (n - 1.0) / 20.0 + n * (t - n / 10.0)
+
+
+JUMPS = {
+    "step": loaded(lambda d: jnp.where(d.t < 0.5, 0.0, 1.0), ramp),
+    "from the other end": loaded(
+        lambda d: jnp.where(d.t < 0.5, 0.0, 1.0),
+        ramp,
+        condition=Boundary("u", "t", 1.5, side="high"),
+    ),
+    "stairs": loaded(lambda d: jnp.floor(10.0 * d.t), stairs),
+    "by the field": loaded(
+        lambda d: jnp.where(d.u < 1.5, 1.0, 2.0),
+        lambda t: np.where(t < 0.5, 1.0 + t, 1.5 + 2.0 * (t - 0.5)),
+    ),
+    "stiff": Problem(
+        lambda d: d.u_t + 1e5 * (d.u - jnp.where(d.t < 0.5, 0.0, 1.0)),
+        {"t": (0.0, 1.0)},
+        conditions=Initial("u", 1.0),
+        exact=lambda t: np.where(
+            t < 0.5, np.exp(-1e5 * t), 1.0 - np.exp(-1e5 * np.maximum(t - 0.5, 0.0))
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", JUMPS)
+def test_a_jump_neither_stops_the_march_nor_makes_its_table_swing(which):
+    problem = JUMPS[which]
+    solution = solve_classical(problem, tolerance=1e-6)
+    assert solution.status == "converged"
+    assert true_error(solution) <= 2 * max(solution.error, 1e-12)
+    assert all(true_error(solve_classical(problem, level=level)) < 1e-4 for level in (0, 4, 9))
+
+
+@pytest.mark.parametrize("width", [1e-4, 1e-3, 1e-1])
+@pytest.mark.parametrize("middle", [6.3217, 0.9, 3.141])
+def test_a_flare_is_not_stepped_over(width, middle):
+    def exact(t):
+        return 1.0 + np.sqrt(np.pi) / 2.0 * (erf((t - middle) / width) + erf(middle / width))
+
+    problem = loaded(lambda d: jnp.exp(-(((d.t - middle) / width) ** 2)) / width, exact, end=10.0)
+    solution = solve_classical(problem, tolerance=1e-6)
+    assert solution.status == "converged"
+    assert true_error(solution) <= 1e-6
+
+
+def test_only_events_cut_the_time():
+    smooth = loaded(lambda d: jnp.cos(300.0 * d.t), None)
+    with jax.enable_x64(True):
+        for problem in (smooth, oscillator()):
+            assert len(stretches_of(problem, "t", problem.known)) == 1
+        step = stretches_of(JUMPS["step"], "t", {})
+        assert len(stretches_of(JUMPS["stairs"], "t", {})) == 10
+    assert [part.begin for part in step] == [0.0, pytest.approx(0.5, abs=1e-12)]
+    assert step[0].last < 0.5 <= step[1].first
+
+
+def test_polynomials_of_single_steps_are_kept_exactly():
+    ends = np.array([0.0, 1e-9, 0.1, 0.7, 0.7 + 1e-12, 3.0])
+    inside = fractions(3)[:-1]
+    times = np.append((ends[:-1, None] + np.diff(ends)[:, None] * inside).ravel(), 3.0)
+
+    def kinked(t):
+        return np.abs(t - 0.7) ** 3 + np.maximum(t - 0.1, 0.0)
+
+    values = np.stack([np.full_like(times, 2.0), kinked(times)])[..., None]
+    table = Table((np.array([0.0, 1.0]), times), values, (1, 3), by_steps=1)
+    probe = np.linspace(0.0, 3.0, 77)
+    found = table.at(np.stack([np.ones(77), probe], axis=1))[:, 0]
+    assert np.abs(found - kinked(probe)).max() < 1e-12

@@ -19,6 +19,7 @@ from assay.physics.axes import (
     roughness,
 )
 from assay.physics.explicit import require_known_coefficients
+from assay.physics.forcing import stretches_of
 from assay.physics.marching import OutOfTime, is_stiff, march, stiffness
 from assay.physics.refining import refined, single, table_of
 from assay.physics.semidiscrete import System, layout_of
@@ -140,6 +141,7 @@ class _Work:
         self.density: Density | None = None
         self.notes: tuple[str, ...] = ()
         self.scale: dict = {}
+        self.stretches = stretches_of(problem, problem.time, parameters)
 
     def choose(self, deadline):
         """Return "spectral" or "graded", from a short probe on few points."""
@@ -223,6 +225,7 @@ class _Work:
             deadline=deadline,
             solver=solver,
             options=options,
+            stretches=self.stretches,
         )
         for i, entry in enumerate(system.entries):
             mine = np.abs(track.states[:, system.entry == i])
@@ -255,7 +258,12 @@ class _Work:
             nodes, degrees = [axis.finer for axis in axes], degrees
             nodes.insert(place, track.times)
             degrees.insert(place, track.degree)
-            table = table_of(tuple(nodes), np.moveaxis(values, 0, place), tuple(degrees))
+            table = table_of(
+                tuple(nodes),
+                np.moveaxis(values, 0, place),
+                tuple(degrees),
+                place if track.by_steps else None,
+            )
             points = ", ".join(f"{len(a.nodes)} {a.kind} points in {a.name}" for a in axes)
             return table, f"method of lines, {points}, {track.method}", n
 

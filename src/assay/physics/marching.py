@@ -1,6 +1,5 @@
 """Marching in time with SciPy: which method, until when, and where its answer is kept."""
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Callable
@@ -9,43 +8,17 @@ from typing import Any
 import numpy as np
 
 from assay.errors import StudyError
+from assay.physics.forcing import Stretch, whole
+from assay.physics.tracks import Track, track_of
 
 # Steps of an explicit method are limited by stability to about this over the largest eigenvalue.
 EXPLICIT_REACH = 5.0
 EXPLICIT_MOST_STEPS = 1500
-
-MOST_TIMES = 2500
+SMALLEST = 1e-290  # a state that is zero throughout is measured against this
 
 
 class OutOfTime(Exception):
     """The budget in seconds is gone."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Track:
-    """States along the way.
-
-    Attributes
-    ----------
-    times : array of shape (n,)
-        Rising.
-    states : array of shape (n, n_state)
-    method : str
-        "Radau at 1e-08".
-    solver : {"DOP853", "LSODA", "Radau"}
-    n_steps : int
-    """
-
-    times: np.ndarray
-    states: np.ndarray
-    method: str
-    solver: str
-    n_steps: int
-
-    @property
-    def degree(self) -> int:
-        """Degree of the spline in time that keeps the accuracy of the solver."""
-        return 7 if self.solver == "DOP853" else 5
 
 
 def march(
@@ -58,6 +31,7 @@ def march(
     deadline: float,
     solver: str,
     options: dict[str, Any] | None = None,
+    stretches: tuple[Stretch, ...] | None = None,
 ) -> Track:
     """Integrate ``state' = slope(t, state)``.
 
@@ -76,50 +50,68 @@ def march(
     solver : {"DOP853", "LSODA", "Radau"}
     options : dict, optional
         Of SciPy's solver: ``jac``, ``jac_sparsity``, ``lband`` and ``uband``.
+    stretches : tuple of Stretch, optional
+        Parts of the span (rising) that are marched one by one, because the equation jumps between.
 
     Raises
     ------
     OutOfTime
         At the deadline.
     StudyError
-        If the solution runs away: the message says at which time.
+        If the solution runs away, or the slope is no number: the message says at which time.
     """
-    from scipy.integrate import solve_ivp
-
-    def watched(t, state):
-        if time.perf_counter() > deadline:
-            raise OutOfTime
-        return slope(t, state)
-
-    explicit = solver == "DOP853"
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SciPy's remarks on single steps; the end is checked below
-        run = solve_ivp(
-            watched,
-            span,
-            start,
-            method=solver,
-            rtol=max(tolerance, 3e-14),
-            atol=np.maximum(tolerance * 0.1 * scale, 1e-300),
-            dense_output=explicit,
-            **(options or {}),
-        )
-    if not run.success or not np.isfinite(run.y).all():
+    if not np.isfinite(start).all():
         raise StudyError(
-            f"The solver cannot go beyond t = {run.t[-1]:g}: the solution grows without limit, or "
-            "the equation has no solution there.",
-            hint="Check signs and units; shorten the time.",
+            "The start is not finite.", hint="Give numbers, in units in which they are near 1."
         )
-    times, states = run.t, run.y.T
-    if explicit:
-        times = _between(times, 4 if len(times) < 400 else 2 if len(times) < 1000 else 1)
-        states = run.sol(times).T
-    elif len(times) > MOST_TIMES:
-        kept = np.unique(np.linspace(0, len(times) - 1, MOST_TIMES).astype(int))
-        times, states = times[kept], states[kept]
-    order = slice(None, None, -1) if span[1] < span[0] else slice(None)
-    steps = len(run.t) - 1
-    return Track(times[order], states[order], f"{solver} at {tolerance:.0e}", solver, steps)
+    if not np.isfinite(slope(span[0], start)).all():
+        raise StudyError(
+            f"The equation gives no finite rate of change at the start (t = {span[0]:g}).",
+            hint="Look for a division by zero, a root or logarithm of a negative number, or a "
+            "coefficient that is not finite there.",
+        )
+    scale = np.maximum(scale, SMALLEST)
+    pieces, states = [], [start]
+    falls = span[1] < span[0]
+    for part in (stretches or whole((min(span), max(span))))[:: -1 if falls else 1]:
+        ends = (part.begin, part.end)[:: -1 if falls else 1]
+        sides = (part.first, part.last)
+
+        def watched(t, state, sides=sides):
+            if time.perf_counter() > deadline:
+                raise OutOfTime
+            return slope(min(max(t, sides[0]), sides[1]), state)
+
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SciPy's remarks on single steps; ends are checked
+            stepper = _solver_class(solver)(
+                watched,
+                ends[0],
+                states[-1],
+                ends[1],
+                max_step=part.longest,
+                rtol=max(tolerance, 3e-14),
+                atol=np.maximum(tolerance * 0.1 * scale, 1e-300),
+                **(options or {}),
+            )
+            while stepper.status == "running":
+                stepper.step()
+                if stepper.status == "failed" or not np.isfinite(stepper.y).all():
+                    raise StudyError(
+                        f"The solver cannot go beyond t = {stepper.t:g}: the solution grows "
+                        "without limit, or the equation has no solution there.",
+                        hint="Check signs and units; shorten the time.",
+                    )
+                pieces.append(stepper.dense_output())
+                states.append(stepper.y.copy())
+    cut = stretches is not None and len(stretches) > 1
+    return track_of(solver, tolerance, pieces, np.array(states), scale, cut=cut)
+
+
+def _solver_class(name):
+    import scipy.integrate
+
+    return getattr(scipy.integrate, name)
 
 
 def stiffness(slope: Callable, t: float, state: np.ndarray, scale: np.ndarray) -> tuple:
@@ -149,9 +141,3 @@ def stiffness(slope: Callable, t: float, state: np.ndarray, scale: np.ndarray) -
 def is_stiff(size: float, length: float) -> bool:
     """Whether an explicit method would be held to small steps by stability alone."""
     return size * length > EXPLICIT_REACH * EXPLICIT_MOST_STEPS
-
-
-def _between(times, pieces):
-    fractions = np.arange(pieces) / pieces
-    inner = times[:-1, None] + np.diff(times)[:, None] * fractions
-    return np.append(inner.ravel(), times[-1])

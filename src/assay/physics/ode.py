@@ -13,6 +13,7 @@ from assay.physics.explicit import (
     leading_keys,
     require_known_coefficients,
 )
+from assay.physics.forcing import stretches_of
 from assay.physics.marching import is_stiff, march
 from assay.physics.refining import refined, single, table_of
 from assay.physics.solution import Solution
@@ -69,6 +70,7 @@ def solve_initial_value(
     require_known_coefficients(problem)
     with jax.enable_x64(True):  # noqa: FBT003
         slope, jacobian, keys, start, span = _prepared(problem, parameters)
+        stretches = stretches_of(problem, next(iter(problem.box)), parameters)
         size = np.maximum(np.abs(start), 1e-3)
         largest = np.abs(np.linalg.eigvals(np.nan_to_num(jacobian(span[0], start)))).max()
         stiff = is_stiff(float(largest), abs(span[1] - span[0]))
@@ -84,10 +86,16 @@ def solve_initial_value(
                 deadline=deadline,
                 solver="Radau" if stiff else "DOP853",
                 options={"jac": jacobian} if stiff else None,
+                stretches=stretches,
             )
             size = np.maximum(np.abs(track.states).max(axis=0), 1e-12)
             places = [keys.index(problem.space.plain(field)) for field in problem.fields]
-            table = table_of((track.times,), track.states[:, places], (track.degree,))
+            table = table_of(
+                (track.times,),
+                track.states[:, places],
+                (track.degree,),
+                0 if track.by_steps else None,
+            )
             return table, f"{track.method} in {track.n_steps} steps", track.n_steps
 
         if level is not None:

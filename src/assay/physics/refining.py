@@ -125,6 +125,9 @@ def single(problem: Any, solve: Callable, size: Any, *, seconds: float) -> Solut
     return Solution(problem, method, spent, float("nan"), "single level", (level,), table)
 
 
-def table_of(nodes: tuple, values: np.ndarray, degrees: tuple) -> Table:
+def table_of(
+    nodes: tuple, values: np.ndarray, degrees: tuple, by_steps: int | None = None
+) -> Table:
     """Return a table with plain NumPy arrays."""
-    return Table(tuple(np.asarray(n, np.float64) for n in nodes), np.asarray(values), degrees)
+    plain = tuple(np.asarray(n, np.float64) for n in nodes)
+    return Table(plain, np.asarray(values), degrees, by_steps)

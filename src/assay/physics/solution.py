@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.errors import DataError
+from assay.physics.tracks import bezier
 
 
 class Level(NamedTuple):
@@ -32,11 +33,16 @@ class Table:
     values : array of shape (n_1, ..., n_d, n_fields)
     degrees : tuple of int
         Of the spline along each variable; odd, below the number of nodes.
+    by_steps : int, optional
+        The variable along which the nodes are those of single steps, ``degree + 1`` for each
+        (`assay.physics.tracks.fractions`), ends shared: a polynomial for each step, where no smooth
+        curve goes through all.
     """
 
     nodes: tuple[np.ndarray, ...]
     values: np.ndarray
     degrees: tuple[int, ...]
+    by_steps: int | None = None
 
     @functools.cached_property
     def spline(self) -> Any:
@@ -45,6 +51,12 @@ class Table:
 
         knots, coefficients, degrees = [], self.values, []
         for axis, (places, degree) in enumerate(zip(self.nodes, self.degrees, strict=True)):
+            if axis == self.by_steps:
+                ends = np.repeat(places[::degree], degree)
+                knots.append(np.concatenate([places[:1], ends, places[-1:]]))
+                coefficients = bezier(coefficients, degree, axis)
+                degrees.append(degree)
+                continue
             degree = max(1, min(degree, len(places) - 1 - len(places) % 2))
             one = make_interp_spline(places, coefficients, k=degree, axis=axis)
             # SciPy moves the axis to the front of the coefficients.
