@@ -70,6 +70,17 @@ def test_noise_that_is_not_given_is_estimated_as_curve_fit_does():
     )
 
 
+@pytest.mark.parametrize("rate", [0.7, 1.3, 2.9])
+def test_exact_readings_are_said_and_the_interval_is_the_solvers_error(rate):
+    fit = LeastSquaresFit().fit(decay(readings=np.exp(-rate * T)))
+    low, high = fit.intervals_["k"]
+    assert low < rate < high
+    assert high / low < 1 + 1e-5
+    assert fit.exact_
+    assert "show no noise" in fit.status_
+    assert not LeastSquaresFit().fit(decay(readings=noisy(rate, 0.01))).exact_
+
+
 @pytest.mark.slow
 def test_interval_covers_the_truth_in_about_95_of_100_draws():
     problem = decay(readings=noisy(1.0, 0.05), sigma=0.05)

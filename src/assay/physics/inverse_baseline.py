@@ -52,6 +52,9 @@ class LeastSquaresFit(BaseEstimator):
         Unknowns that ended on the edge of their range.
     blocked_ : bool
         Whether the solver fails next to the estimate, so that no standard error is known.
+    exact_ : bool
+        Whether the readings, whose noise was not given, show none: then the intervals are the
+        solver's error.
     misfit_ : float [-]
         Sum of squares over the degrees of freedom; about 1 where model and noise are right.
     residuals_ : array of shape (n_readings,) [-]
@@ -92,7 +95,9 @@ class LeastSquaresFit(BaseEstimator):
         ends = self._search(coarse)
         misfit = Misfit(problem, tolerance=fine, seconds=self.seconds)
         best, chi2 = misfit.descend(ends[0][0], tolerance=1e-9)
-        if not misfit.known_noise and np.sqrt(chi2 / len(misfit.y)) < 100 * fine / 0.01:
+        left = np.sqrt(chi2 / len(misfit.y))
+        self.exact_ = bool(not misfit.known_noise and left < 100 * fine / 0.01)
+        if self.exact_:
             # The readings are nearly exact: the solver must not be what limits the answer.
             finer = Misfit(problem, tolerance=max(self.tolerance, 1e-3 * fine),
                            seconds=self.seconds)  # fmt: skip
@@ -213,6 +218,7 @@ class LeastSquaresFit(BaseEstimator):
         self.search_errors_ = np.sqrt(np.diag(self.covariance_))
         factor = norm.ppf(0.975) if misfit.known_noise else t.ppf(0.975, max(n - k, 1))
         self.parameters_ = misfit.values(best)
+        bound = self._solver_bound(jac)
         self.standard_errors_, self.intervals_ = {}, {}
         for i, name in enumerate(self.names_):
             error = self.search_errors_[i]
@@ -221,7 +227,7 @@ class LeastSquaresFit(BaseEstimator):
             pair = []
             for side in (-1.0, 1.0):
                 moved = best.copy()
-                moved[i] = np.clip(best[i] + side * factor * error, 0.0, 1.0)
+                moved[i] = np.clip(best[i] + side * (factor * error + bound[i]), 0.0, 1.0)
                 pair.append(misfit.values(moved)[name])
             self.intervals_[name] = tuple(pair)
         self.edge_ = tuple(
@@ -231,6 +237,18 @@ class LeastSquaresFit(BaseEstimator):
         self.solves_ += misfit.solves
         self.fit_seconds_ = time.perf_counter() - clock
         self.status_ = self._sentence()
+
+    def _solver_bound(self, jac):
+        """Return how far the solver's error can move each unknown, in shares of its range.
+
+        Beside exact readings what is left of the misfit is the solver's error, which neighbours
+        share: nothing averages out. Where there is noise, the solver is far below it.
+        """
+        if not self.exact_:
+            return np.zeros(jac.shape[1])
+        size = float(np.sqrt(np.mean(self.misfit_function_.y**2)))
+        off = self.solution_.error * size / self.misfit_function_.sigma + np.abs(self.residuals_)
+        return np.abs(self.covariance_ @ jac.T / self.variance_) @ off
 
     def _minima(self, ends, chi2):
         misfit, apart = self.misfit_function_, []
@@ -249,6 +267,8 @@ class LeastSquaresFit(BaseEstimator):
         told = f"{found}; misfit {self.misfit_:.2f} a degree of freedom"
         if not self.misfit_function_.known_noise:
             told = f"{found}; the noise was estimated from the misfit"
+        if self.exact_:
+            told = f"{found}; the readings show no noise: the intervals hold the solver's error"
         if self.blocked_:
             told += "; the classical solver fails beside the estimate: no error is known"
         if self.edge_:
