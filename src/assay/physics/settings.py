@@ -50,7 +50,7 @@ def require_settings(network: Any) -> None:
     if network.features is not None and not isinstance(network.features, Fourier):
         raise StudyError(
             f"`features` must be Fourier(...) or None, got {network.features!r}.",
-            hint="from assay.nn import Fourier; features=Fourier((1, 2, 4))",
+            hint="from assay.nn.features import Fourier; features=Fourier((1, 2, 4))",
         )
     if network.precision not in ("float64", "float32"):
         raise StudyError(
