@@ -1,13 +1,22 @@
 """P02: a reference that is no better than what it judges."""
 
 import dataclasses
+import functools
 import types
 
+import numpy as np
 import pytest
 
+from assay.checks import NotApplicable
+from assay.physics import LeastSquaresFit
+from assay.physics.baselines import ClassicalSolver
 from assay.physics.checks import ReferenceNotConverged
 from assay.physics.classical import solve_classical
-from assay.physics.gallery import oscillator
+from assay.physics.gallery import heat, heat_fast, oscillator
+from assay.physics.gallery_inverse import oscillator_inverse
+from assay.physics.known import oscillator_exact
+from assay.physics.reference import FLOOR, Reference
+from assay.physics.solution import even_points, relative_l2
 
 CHECK = ReferenceNotConverged()
 
@@ -59,6 +68,82 @@ def test_fails_where_a_settled_solver_contradicts_the_exact_solution(physics_vie
     assert found.outcome == "fail"
     assert found.measured == off
     assert "sign" in found.cause
-    for estimate, error in ((settled, 1e-3), (1e-3, off)):
+    for estimate, error in ((settled, 20 * settled), (1e-3, off)):
         solver = types.SimpleNamespace(estimate_=estimate)
         assert CHECK(dataclasses.replace(view, solver=solver, solver_error=error)).outcome == "pass"
+
+
+@pytest.mark.parametrize("off", [1e-3, 0.009])
+@pytest.mark.parametrize("settled", [1e-12, 1e-6])
+def test_doubts_an_exact_solution_that_is_off_by_far_more_than_the_solver_says(
+    physics_view, off, settled
+):
+    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    solver = types.SimpleNamespace(estimate_=settled)
+    found = CHECK(dataclasses.replace(view, solver=solver, solver_error=off))
+    assert found.outcome == "warn"
+    assert "parameters" in found.cause
+    rough = types.SimpleNamespace(estimate_=off / 20)
+    assert CHECK(dataclasses.replace(view, solver=rough, solver_error=off)).outcome == "pass"
+
+
+@pytest.mark.parametrize("make", [oscillator, heat, heat_fast], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-7])
+def test_silent_where_a_gallery_problem_is_solved(physics_view, make, tolerance):
+    problem = make()
+    solver = ClassicalSolver(tolerance=tolerance).fit(problem)
+    points = even_points(problem)
+    off = relative_l2(solver.predict(points), problem.exact_at(points))
+    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    found = CHECK(dataclasses.replace(view, solver=solver, solver_error=off))
+    assert found.outcome == "pass"
+
+
+@functools.cache
+def inverse(seed, sigma):
+    """Return an inverse problem with another statement of its noise, and the fit to it."""
+    problem = oscillator_inverse(seed=seed)
+    (reading,) = problem.readings
+    problem = problem.replace(readings=(dataclasses.replace(reading, sigma=sigma),))
+    return problem, LeastSquaresFit(tolerance=1e-6).fit(problem)
+
+
+def inverse_view(problem, fit):
+    """Return what a study of an inverse problem shows the check: its fit and the exact solution."""
+    points = even_points(problem)
+    reference = Reference(points, problem.exact_at(points), FLOOR, "the exact solution")
+    return types.SimpleNamespace(
+        problem=problem,
+        reference=reference,
+        errors=np.array([1e-3]),
+        solver=fit,
+        solver_error=0.01,
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.02, None])
+def test_fails_where_readings_exclude_the_exact_solution(seed, noise):
+    problem, fit = inverse(seed, noise)
+    wrong = problem.replace(exact=lambda t: 1.3 * oscillator_exact(t))
+    found = CHECK(inverse_view(wrong, fit))
+    assert found.outcome == "fail"
+    assert "not what was measured" in found.sentence
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.02, None, 0.005])  # the last one: stated four times too small
+def test_silent_where_readings_allow_it(seed, noise):
+    assert CHECK(inverse_view(*inverse(seed, noise))).outcome == "pass"
+
+
+def test_silent_on_readings_without_noise():
+    problem = oscillator_inverse(noise=0.0)
+    assert CHECK(inverse_view(problem, LeastSquaresFit().fit(problem))).outcome == "pass"
+
+
+def test_says_nothing_where_the_reference_is_the_fit_itself(physics_view):
+    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    reference = dataclasses.replace(view.reference, fitted=True)
+    with pytest.raises(NotApplicable):
+        CHECK(dataclasses.replace(view, reference=reference))
