@@ -219,6 +219,13 @@ WRONG = {
     "`box` must be a dictionary": lambda: heat(box=[(0, 1)]),
     "range of 'x' must rise": lambda: heat(box={"t": (0, 1), "x": (1, 0)}),
     "range of 't' must rise": lambda: heat(box={"t": 1.0, "x": (1, 0)}),
+    "range of 't' must rise from one number to another, got ('0', '1')": lambda: heat(
+        box={"t": ("0", "1")}
+    ),
+    "range of 't' must rise from one number to another, got (False, True)": lambda: heat(
+        box={"t": (False, True)}
+    ),
+    "too wide": lambda: heat(box={"t": (-1e308, 1e308)}),
     "`time` is 's'": lambda: heat(time="s"),
     "`time` must be named by a text": lambda: heat(time=[]),
     "can be read in two ways": lambda: heat(box={"t": (0, 1), "tt": (0, 1)}),
@@ -248,6 +255,12 @@ WRONG = {
     "the equation returns a complex": lambda: heat(
         equation=lambda d: jax.lax.complex(d.u_t, d.u_xx)
     ),
+    "the equation returns an object of type str": lambda: heat(equation=lambda d: "u"),
+    "the equation returns an object of type Point": lambda: heat(equation=lambda d: d),
+    "the equation returns None": lambda: heat(equation=lambda d: None),
+    "the equation returns an object of type tuple": lambda: heat(
+        equation=lambda d: ((d.u_t, d.u_xx), d.u)
+    ),
     "the equation divides by a plain 0": lambda: heat(equation=lambda d: d.u_t - d.u_xx / 0),
     "2 fields need as many equations": lambda: heat(fields=("u", "v")),
     "does not contain the field 'u'": lambda: heat(equation=lambda d: d.x * d.t),
@@ -274,6 +287,10 @@ WRONG = {
     "`high` of an unknown must be a finite number, got inf": lambda: Unknown(1.0, np.inf),
     "`start` of an unknown must be a finite number": lambda: Unknown(1.0, 2.0, start="x"),
     "`of` of an UnknownField must be a name": lambda: UnknownField(5, 0.0, 1.0),
+    "must name each of its variables once, got ()": lambda: UnknownField((), 0.0, 1.0),
+    "must name each of its variables once, got ('x', 'x')": lambda: UnknownField(
+        ("x", "x"), 0.0, 1.0
+    ),
     # conditions
     "must be Initial, Boundary, Face": lambda: heat(conditions=("u = 0",)),
     "makes time periodic": lambda: heat(conditions=(Periodic("t"),)),
@@ -283,6 +300,12 @@ WRONG = {
     ),
     "u at x = -1 is given twice": lambda: heat(
         conditions=(Boundary("u", "x", 0.0), Boundary("u", "x", 1.0, side="low"))
+    ),
+    "u at x = 1 is given twice": lambda: heat(
+        conditions=(
+            Boundary("u", "x", 0.0, side="high"),
+            Boundary("u", "x", 0.0, side=1.0 - 1e-12),
+        )
     ),
     "the problem has no time": lambda: heat(time=None, conditions=(Initial("u", 0.0),)),
     "x = 2 lies outside the box": lambda: heat(conditions=(Boundary("u", "x", 0.0, side=2.0),)),

@@ -239,6 +239,11 @@ class UnknownField:
 
     def __post_init__(self):
         object.__setattr__(self, "of", plain_names(self.of, "`of` of an UnknownField"))
+        if not self.of or len(set(self.of)) < len(self.of):
+            raise StudyError(
+                f"`of` of an UnknownField must name each of its variables once, got {self.of!r}.",
+                hint="UnknownField('x', 0.1, 1.0); a coefficient that does not vary is an Unknown.",
+            )
         Unknown(self.low, self.high, scale=self.scale)
 
 

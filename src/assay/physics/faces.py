@@ -142,7 +142,8 @@ def _boundary(condition, problem):
                 hint="Move it into the box, or enlarge the box; look at the units.",
             )
         name = "low" if side <= low + slack else "high" if side >= high - slack else "inside"
-        places = ((name, float(side)),)
+        # On the end itself: two conditions a rounding apart are two for one face.
+        places = ((name, {"low": low, "high": high}.get(name, float(side))),)
     elif isinstance(side, str) and side in ends:
         places = ends[side]
     else:

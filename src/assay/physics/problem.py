@@ -252,14 +252,18 @@ def _checked_box(box):
         raise StudyError("`box` must be a dictionary of ranges.", hint="{'t': (0.0, 1.0)}")
     box, checked = named_table(box, "`box`", "{'t': (0.0, 1.0)}"), {}
     for name, ends in box.items():
-        try:
-            low, high = (float(end) for end in ends)
-        except (TypeError, ValueError):
-            low, high = math.nan, math.nan
-        if not -math.inf < low < high < math.inf:
+        pair = tuple(ends) if isinstance(ends, list | tuple | np.ndarray) else ()
+        fine = len(pair) == 2 and all(is_number(end) for end in pair)
+        low, high = map(float, pair) if fine else (math.nan, math.nan)
+        if not low < high:
             raise StudyError(
                 f"The range of {name!r} must rise from one number to another, got {ends!r}.",
                 hint="Give (low, high), both finite.",
+            )
+        if not math.isfinite(high - low):
+            raise StudyError(
+                f"The range of {name!r} is too wide for a computer's numbers: {low:g} to {high:g}.",
+                hint="Use a larger unit.",
             )
         checked[name] = (low, high)
     return checked

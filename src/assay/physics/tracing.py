@@ -1,5 +1,6 @@
 """What an equation looks at, found by running it once on abstract values."""
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[s
         for equation in equations:
             value = equation(Point(space, {}, dict.fromkeys((*names, ""), one), seen))
             found += list(value) if isinstance(value, tuple | list) else [value]
+        for one_of_them in found:
+            _require_numeric(one_of_them, what)
         return found
 
     for equation in equations:
@@ -64,11 +67,22 @@ def seen_by(equations: tuple[Callable, ...], space: Space, what: str) -> tuple[s
     return seen, len(shapes)
 
 
+def _require_numeric(value, what):
+    """Require a number or an array, traced or not."""
+    plain = isinstance(value, Point) or not hasattr(value, "dtype")
+    if plain and not isinstance(value, numbers.Number):
+        told = "None" if value is None else f"an object of type {type(value).__name__}"
+        raise StudyError(
+            f"{what} returns {told}; each residual is one number.",
+            hint="lambda d: left - right; a tuple of such for several fields.",
+        )
+
+
 def _require_scalar(shape, what):
     """Require that an equation returned one real number."""
-    if getattr(shape, "shape", None) != ():
+    if shape.shape != ():
         raise StudyError(
-            f"{what} returns {getattr(shape, 'shape', shape)!r}; each residual is one number.",
+            f"{what} returns an array of shape {shape.shape}; each residual is one number.",
             hint="Everything in d is a scalar: no arrays of points belong in the equation.",
         )
     if shape.dtype == bool:
