@@ -1,6 +1,8 @@
 """``FILE.py:NAME`` as typed, what is said of a file that cannot be used, and ``assay run``."""
 
 import json
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -141,3 +143,27 @@ def test_a_study_from_the_file_and_run_again(file, tmp_path, capsys, monkeypatch
     error = [r["candidate"]["metrics"]["error"] for r in (told, again)]
     assert error[0] == error[1]
     assert (tmp_path / "runs" / "decay-again" / "report.html").exists()
+
+
+def test_a_wrong_declaration_is_told_before_the_slow_imports(file):
+    wrong = 'p = Problem(lambda d: d.u_t - d.u_xx, {"t": (0.0, 1.0), "x": (0.0, 1.0)}, '
+    wrong += 'conditions=(Initial("u", 0.0), Boundary("u", "x", 0.0, side="left")))\n'
+    file.write_text(f"from assay.physics import Boundary, Initial, Problem\n{wrong}", "utf-8")
+    script = (
+        "import sys\nfrom assay.cli.main import main\n"
+        "code = main(['physics', 'model/decay.py:p'])\n"
+        "slow = {'assay.physics.pinn', 'optax', 'sklearn', 'diffrax'} & set(sys.modules)\n"
+        "print(code, sorted(slow))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n")[0] == "1 []"
+    assert "'low', 'high' or a number, got 'left'" in ran.stderr
+
+
+@pytest.mark.slow
+def test_the_command_ends_when_it_is_through(file):
+    typed = [sys.executable, "-m", "assay", "physics", "model/decay.py:problem", "--hidden", "8"]
+    typed += ["--steps", "5", "--points", "20", "--seeds", "1", "--tolerance", "1e-4", "--json"]
+    ran = subprocess.run(typed, capture_output=True, text=True, timeout=120, check=False)
+    told = json.loads(ran.stdout)
+    assert ran.returncode == {"not_earned": 3, "invalid": 4, "undecided": 5}[told["verdict"]]

@@ -5,7 +5,6 @@ from typing import Any
 
 from assay.errors import StudyError
 from assay.physics.loading import load_problem
-from assay.physics.study import PhysicsStudy
 from assay.result import Result
 
 
@@ -88,10 +87,12 @@ def run(
     StudyError, DataError
         If the file cannot be run, holds no such problem, or the options make no sense.
     """
-    from assay.physics.pinn import PINN
-
     _refuse(features=features, candidate=candidate)
     declared = load_problem(problem, None if home is None else Path(home))
+    # What is wrong with a declaration is said before the slow imports.
+    from assay.physics.pinn import PINN
+    from assay.physics.study import PhysicsStudy
+
     network = {
         "hidden": hidden, "activation": activation, "body": body, "conditions": conditions,
         "weights": weights, "optimiser": optimiser, "steps": steps, "points": points,

@@ -263,12 +263,12 @@ def caption_speed(result):
 
 
 FIGURES = (
-    FigureSpec("speed", "Error against time to solve", caption_speed, draw_speed,
-               applies=_has_levels),
     FigureSpec("solution", "The solution", caption_curves, draw_curves, size=(5.0, 3.8),
                applies=_is_curve),
     FigureSpec("field", "The solution", caption_maps, draw_maps, size=(5.0, 3.2),
                applies=_is_map),
+    FigureSpec("speed", "Error against time to solve", caption_speed, draw_speed,
+               applies=_has_levels),
     FigureSpec("time", "Error over time", caption_over_time, draw_over_time, applies=_over_time),
     FigureSpec("readings", "Readings", caption_readings, draw_readings, applies=has_readings),
     FigureSpec("found", "What was found", caption_found, draw_found, applies=has_found),
