@@ -108,6 +108,22 @@ def test_both_sides_and_places_inside():
     assert end.end == "high"
 
 
+def test_several_equations_on_a_face_have_labels_of_their_own():
+    pair = Problem(
+        lambda d: (d.u_t - d.u_xx, d.v_t - d.v_xx),
+        BOX,
+        fields=("u", "v"),
+        conditions=(
+            Face(lambda d: d.u_x + 3.0 * d.u, "x", "high"),
+            Face(lambda d: d.v_x + 5e3 * d.v, "x", "high"),
+        ),
+    )
+    first, second = pair.faces
+    assert (first.keys[0][0], second.keys[0][0]) == ("u", "v")
+    assert first.label == "equation at x = 1 (number 1)"
+    assert second.label == "equation at x = 1 (number 2)"
+
+
 def test_periodic_variables():
     assert heat(conditions=(Periodic("x"), Periodic("x"))).periodic == ("x",)
 

@@ -76,6 +76,7 @@ def faces_of(problem) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
                 f"A condition must be Initial, Boundary, Face or Periodic, got {condition!r}.",
                 hint='For example Initial("u", 1.0) or Boundary("u", "x", 0.0).',
             )
+    faces = _told_apart(faces)
     for face in faces:
         if face.along in periodic:
             raise StudyError(
@@ -89,6 +90,19 @@ def faces_of(problem) -> tuple[tuple[Bound, ...], tuple[str, ...]]:
             f"The condition for {twice[0]} is given twice.", hint="Take one of them out."
         )
     return tuple(faces), tuple(dict.fromkeys(periodic))
+
+
+def _told_apart(faces):
+    """Return the conditions with equations on one face numbered, so that no two labels are one."""
+    made, said = [], set()
+    for face in faces:
+        label, number = face.label, 1
+        while face.name is None and label in said:
+            number += 1
+            label = f"{face.label[: face.label.rindex('(')]}(number {number})"
+        said.add(label)
+        made.append(dataclasses.replace(face, label=label))
+    return made
 
 
 def joints_of(problem) -> tuple[Bound, ...]:
