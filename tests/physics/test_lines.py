@@ -258,6 +258,7 @@ def test_out_of_time_says_so(monkeypatch):
     """On a clock of its own: three seconds a level, of eight."""
     now = [0.0]
     monkeypatch.setattr(refining, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(refining, "used", lambda: now[0])
     nodes = tuple(np.linspace(*ends, 33) for ends in heat().box.values())
     points = np.stack(np.meshgrid(*nodes, indexing="ij"), axis=-1).reshape(-1, 2)
     exact = heat().exact_at(points).reshape(33, 33, 1)
@@ -318,3 +319,32 @@ def test_a_source_that_is_switched_on_reaches_1e6():
         exact=switched,
     )
     assert honest(solve_classical(problem, tolerance=1e-6), 1e-6)
+
+
+def test_a_heated_rod_in_si_units_within_seconds():
+    """A steel rod, heated at one end and cooled by air at the other: stiff on fine points."""
+    heat_in, k, h, air = 5000.0, 50.0, 50.0, 293.0
+    rod = Problem(
+        lambda d: 7800.0 * 490.0 * d.T_t - k * d.T_xx,
+        {"t": (0.0, 600.0), "x": (0.0, 0.1)},
+        fields="T",
+        conditions=(
+            Initial("T", air),
+            Boundary("T_x", "x", -heat_in / k, side="low"),
+            Face(lambda d: k * d.T_x + h * (d.T - air), "x", side="high"),
+        ),
+    )
+    solution = solve_classical(rod, tolerance=1e-6, seconds=20.0)
+    assert solution.trusted
+    assert "DOP853" not in solution.method
+    stored = (
+        7800.0
+        * 490.0
+        * np.trapezoid(
+            solution.at(np.c_[np.full(2001, 600.0), np.linspace(0.0, 0.1, 2001)])[:, 0] - air,
+            dx=5e-5,
+        )
+    )
+    times = np.linspace(0.0, 600.0, 4001)
+    lost = h * np.trapezoid(solution.at(np.c_[times, np.full(4001, 0.1)])[:, 0] - air, dx=0.15)
+    assert stored + lost == pytest.approx(heat_in * 600.0, rel=1e-4)

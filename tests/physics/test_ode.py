@@ -1,5 +1,7 @@
 """Ordinary equations against closed forms and SciPy."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.special import erf
 from assay.errors import StudyError
 from assay.physics import Boundary, Initial, Problem
 from assay.physics.classical import solve_classical
+from assay.physics.clock import used
 from assay.physics.forcing import stretches_of
 from assay.physics.gallery import oscillator
 from assay.physics.gallery_inverse import LORENZ_TRUTH, lorenz_inverse
@@ -238,3 +241,36 @@ def test_polynomials_of_single_steps_are_kept_exactly():
     probe = np.linspace(0.0, 3.0, 77)
     found = table.at(np.stack([np.ones(77), probe], axis=1))[:, 0]
     assert np.abs(found - kinked(probe)).max() < 1e-12
+
+
+def test_what_turns_stiff_on_the_way_is_marched_implicitly():
+    robertson = Problem(
+        lambda d: (
+            d.x_t + 0.04 * d.x - 1e4 * d.y * d.z,
+            d.y_t - 0.04 * d.x + 1e4 * d.y * d.z + 3e7 * d.y**2,
+            d.z_t - 3e7 * d.y**2,
+        ),
+        {"t": (0.0, 1000.0)},
+        fields=("x", "y", "z"),
+        conditions=(Initial("x", 1.0), Initial("y", 0.0), Initial("z", 0.0)),
+    )
+    solution = solve_classical(robertson, tolerance=1e-5)
+    assert "Radau" in solution.method
+    assert solution.trusted
+    # Hairer and Wanner, Solving Ordinary Differential Equations II, at t = 40
+    assert solution.at([[40.0]])[0, 0] == pytest.approx(0.7158270688, abs=1e-5)
+
+
+def test_what_stays_mild_is_marched_explicitly():
+    assert "DOP853" in solve_classical(oscillator(), tolerance=1e-8).method
+
+
+def test_the_clock_of_a_budget_stands_still_while_others_work():
+    begun = used()
+    time.sleep(0.3)
+    waited = used() - begun
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    assert waited < 0.1
+    assert 0.1 < used() - begun - waited < 0.6

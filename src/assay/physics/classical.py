@@ -1,10 +1,10 @@
 """The classical solution of a declared problem: the right method is picked from the declaration."""
 
 import math
-import time
 from typing import Any
 
 from assay.errors import StudyError, did_you_mean
+from assay.physics.clock import used
 from assay.physics.explicit import Unsuited
 from assay.physics.lines import is_evolution, solve_lines
 from assay.physics.ode import is_initial_value, solve_initial_value
@@ -64,14 +64,14 @@ def solve_classical(
     if not is_evolution(problem):
         return solve_stationary(problem, values, **options)
     if level is None and _is_high(problem):
-        begun = time.perf_counter()
+        begun = used()
         try:
             whole = solve_stationary(problem, values, **{**options, "seconds": seconds / 3})
         except StudyError:
             whole = None
         if whole is not None and whole.trusted:
             return whole
-        options["seconds"] = max(seconds - (time.perf_counter() - begun), seconds / 3)
+        options["seconds"] = max(seconds - (used() - begun), seconds / 3)
     try:
         return solve_lines(problem, values, **options)
     except Unsuited:  # such as a derivative in time in a condition: all of time at once

@@ -1,7 +1,6 @@
 """An equation and its conditions as one system on points, and Newton's method for it."""
 
 import math
-import time
 import warnings
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from assay.errors import StudyError
 from assay.physics.axes import Axis
+from assay.physics.clock import used
 from assay.physics.explicit import compiled
 from assay.physics.marching import OutOfTime
 from assay.physics.space import Point
@@ -146,14 +146,14 @@ def newton(equations: Equations, start: np.ndarray, deadline: float) -> tuple[np
     Raises
     ------
     OutOfTime
-        At the deadline (`time.perf_counter`).
+        At the deadline (`assay.physics.clock.used`).
     StudyError
         If the matrix is singular, or no step makes the residuals smaller.
     """
     values, moved, steps = start, np.inf, 0
     for _ in range(NEWTON_STEPS):
         steps += 1
-        if time.perf_counter() > deadline:
+        if used() > deadline:
             raise OutOfTime
         now, matrix = equations.evaluate(values, slopes=True)
         if not np.isfinite(now).all() or not np.isfinite(matrix.data).all():

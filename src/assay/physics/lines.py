@@ -18,6 +18,7 @@ from assay.physics.axes import (
     graded_nodes,
     roughness,
 )
+from assay.physics.clock import used
 from assay.physics.explicit import require_known_coefficients
 from assay.physics.forcing import stretches_of
 from assay.physics.marching import OutOfTime, is_stiff, march, stiffness
@@ -85,7 +86,7 @@ def solve_lines(
     """
     import jax
 
-    begun = time.perf_counter()
+    begun, clock = used(), time.perf_counter()
     require_known_coefficients(problem)
     with jax.enable_x64(True):  # noqa: FBT003
         work = _Work(problem, parameters)
@@ -102,13 +103,13 @@ def solve_lines(
         if way == "graded":
             return refined(problem, work.solver("graded"), GRADED, seconds=seconds, **options)
         smooth = refined(problem, work.solver("spectral"), SPECTRAL[1:], seconds=seconds, **options)
-        left = begun + seconds - time.perf_counter()
+        left = begun + seconds - used()
         if smooth.trusted or len(work.spaces) > 1 or left < 0.3 * seconds:
             return smooth
         work.grade(begun + seconds)
         options["notes"] = work.notes
         other = refined(problem, work.solver("graded"), GRADED, seconds=seconds, **options)
-        spent = time.perf_counter() - begun
+        spent = time.perf_counter() - clock
         return dataclasses.replace(min(smooth, other, key=lambda s: s.error), seconds=spent)
 
 
@@ -215,7 +216,6 @@ class _Work:
         def right(t, y):
             return slope(t, y, parameters)
 
-        solver, options = _solver(system, right, start, span, scale)
         track = march(
             right,
             start,
@@ -223,8 +223,7 @@ class _Work:
             tolerance=step_tolerance,
             scale=scale,
             deadline=deadline,
-            solver=solver,
-            options=options,
+            choose=lambda t, y: _solver(system, right, t, y, span, scale),
             stretches=self.stretches,
         )
         for i, entry in enumerate(system.entries):
@@ -270,9 +269,9 @@ class _Work:
         return solve
 
 
-def _solver(system, right, start, span, scale):
-    """Return the SciPy solver for a system, and its options."""
-    size, decay = stiffness(right, span[0], start, scale)
+def _solver(system, right, t, state, span, scale):
+    """Return the SciPy solver for a system in a state, and its options."""
+    size, decay = stiffness(right, t, state, scale)
     if not is_stiff(size, span[1] - span[0]):
         return "DOP853", {}
     if decay < -0.5 and (system.band is not None or system.size <= 1200):

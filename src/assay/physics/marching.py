@@ -1,19 +1,22 @@
 """Marching in time with SciPy: which method, until when, and where its answer is kept."""
 
-import time
+import itertools
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from assay.errors import StudyError
+from assay.physics.clock import used
 from assay.physics.forcing import Stretch, whole
 from assay.physics.tracks import Track, track_of
 
 # Steps of an explicit method are limited by stability to about this over the largest eigenvalue.
 EXPLICIT_REACH = 5.0
 EXPLICIT_MOST_STEPS = 1500
+# After so many steps of an explicit method it is asked again whether the equation is stiff.
+ASK_AGAIN = (150, 600, 1500, 3000, 6000, 12000, 24000)
+EVERY = 8  # evaluations of the slope between two looks at the clock
 SMALLEST = 1e-290  # a state that is zero throughout is measured against this
 
 
@@ -29,8 +32,7 @@ def march(
     tolerance: float,
     scale: np.ndarray,
     deadline: float,
-    solver: str,
-    options: dict[str, Any] | None = None,
+    choose: Callable,
     stretches: tuple[Stretch, ...] | None = None,
 ) -> Track:
     """Integrate ``state' = slope(t, state)``.
@@ -46,10 +48,11 @@ def march(
     scale : array of shape (n_state,)
         Sizes against which small values are measured.
     deadline : float
-        `time.perf_counter` at which to give up.
-    solver : {"DOP853", "LSODA", "Radau"}
-    options : dict, optional
-        Of SciPy's solver: ``jac``, ``jac_sparsity``, ``lband`` and ``uband``.
+        `assay.physics.clock.used` at which to give up.
+    choose : function of (t, state)
+        Returns the solver that suits the slope there ("DOP853", "LSODA" or "Radau") and options of
+        SciPy's: ``jac``, ``jac_sparsity``, ``lband`` and ``uband``. It is asked at the start, and
+        again where an explicit march takes many steps: then the march begins anew.
     stretches : tuple of Stretch, optional
         Parts of the span (rising) that are marched one by one, because the equation jumps between.
 
@@ -71,41 +74,58 @@ def march(
             "coefficient that is not finite there.",
         )
     scale = np.maximum(scale, SMALLEST)
-    pieces, states = [], [start]
+    parts = whole((min(span), max(span))) if stretches is None else stretches
+    solver, options = choose(span[0], start)
+    settings = {
+        "rtol": max(tolerance, 3e-14),
+        "atol": np.maximum(tolerance * 0.1 * scale, 1e-300),
+        "deadline": deadline,
+    }
     falls = span[1] < span[0]
-    for part in (stretches or whole((min(span), max(span))))[:: -1 if falls else 1]:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy's remarks on single steps; ends are checked
+        try:
+            found = _stepped(slope, start, parts, falls, solver, options, settings, choose)
+        except _TurnsStiff as turned:
+            solver, options = turned.args
+            found = _stepped(slope, start, parts, falls, solver, options, settings, None)
+    return track_of(solver, tolerance, *found, scale, cut=len(parts) > 1)
+
+
+class _TurnsStiff(Exception):
+    """Another solver suits the equation from here on."""
+
+
+def _stepped(slope, start, parts, falls, solver, options, settings, choose):
+    """Return the dense outputs of all steps, and the states between them (n_steps + 1, n)."""
+    deadline, tolerances = settings["deadline"], {k: settings[k] for k in ("rtol", "atol")}
+    pieces, states, calls = [], [start], itertools.count()
+    for part in parts[:: -1 if falls else 1]:
         ends = (part.begin, part.end)[:: -1 if falls else 1]
-        sides = (part.first, part.last)
 
-        def watched(t, state, sides=sides):
-            if time.perf_counter() > deadline:
+        def watched(t, state, part=part):
+            if next(calls) % EVERY == 0 and used() > deadline:
                 raise OutOfTime
-            return slope(min(max(t, sides[0]), sides[1]), state)
+            return slope(min(max(t, part.first), part.last), state)
 
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SciPy's remarks on single steps; ends are checked
-            stepper = _solver_class(solver)(
-                watched,
-                ends[0],
-                states[-1],
-                ends[1],
-                max_step=part.longest,
-                rtol=max(tolerance, 3e-14),
-                atol=np.maximum(tolerance * 0.1 * scale, 1e-300),
-                **(options or {}),
-            )
-            while stepper.status == "running":
-                stepper.step()
-                if stepper.status == "failed" or not np.isfinite(stepper.y).all():
-                    raise StudyError(
-                        f"The solver cannot go beyond t = {stepper.t:g}: the solution grows "
-                        "without limit, or the equation has no solution there.",
-                        hint="Check signs and units; shorten the time.",
-                    )
-                pieces.append(stepper.dense_output())
-                states.append(stepper.y.copy())
-    cut = stretches is not None and len(stretches) > 1
-    return track_of(solver, tolerance, pieces, np.array(states), scale, cut=cut)
+        stepper = _solver_class(solver)(
+            watched, ends[0], states[-1], ends[1], max_step=part.longest, **tolerances, **options
+        )
+        while stepper.status == "running":
+            stepper.step()
+            if stepper.status == "failed" or not np.isfinite(stepper.y).all():
+                raise StudyError(
+                    f"The solver cannot go beyond t = {stepper.t:g}: the solution grows without "
+                    "limit, or the equation has no solution there.",
+                    hint="Check signs and units; shorten the time.",
+                )
+            pieces.append(stepper.dense_output())
+            states.append(stepper.y.copy())
+            if solver == "DOP853" and choose is not None and len(pieces) in ASK_AGAIN:
+                other, options_then = choose(stepper.t, stepper.y)
+                if other != solver:
+                    raise _TurnsStiff(other, options_then)
+    return pieces, np.array(states)
 
 
 def _solver_class(name):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import StudyError
+from assay.physics.clock import used
 from assay.physics.marching import OutOfTime
 from assay.physics.solution import Level, Solution, Table, even_points, relative_l2
 
@@ -41,7 +42,7 @@ def refined(
     seconds : float > 0 [s]
         Budget for all levels.
     begun : float, optional
-        When the budget began to run (`time.perf_counter`).
+        When the budget began to run (`assay.physics.clock.used`).
     notes : tuple of str
         For the solution.
 
@@ -55,18 +56,19 @@ def refined(
     r = d1 / d2 held between 2 and 4: Richardson's argument with the order that is seen, but never
     much hope.
     """
-    begun = time.perf_counter() if begun is None else begun
+    begun = used() if begun is None else begun
+    clock = time.perf_counter() - (used() - begun)
     deadline = begun + seconds
     points = even_points(problem)
     levels: list[Level] = []
     kept, values, change, status, failure = None, None, np.inf, "not converged", None
     spent, failed = 0.0, 0
     for size in sizes:
-        left = deadline - time.perf_counter()
+        left = deadline - used()
         if kept is not None and (left <= 0 or left < 1.5 * spent):
             status = "out of time"
             break
-        start = time.perf_counter()
+        start, from_wall = used(), time.perf_counter()
         try:
             table, method, n = solve(size, deadline)
         except OutOfTime:
@@ -77,7 +79,7 @@ def refined(
             if failed == MOST_FAILURES and kept is None:
                 raise
             continue  # a coarse grid may run away where a finer one does not
-        spent = time.perf_counter() - start
+        spent, wall = used() - start, time.perf_counter() - from_wall
         now = table.at(points)
         if not np.isfinite(now).all():
             continue
@@ -86,7 +88,7 @@ def refined(
             moved = relative_l2(values, now)
             gain = np.clip(change / moved if moved else MOST_GAIN, 2.0, MOST_GAIN)
             error, change = moved / ((gain if np.isfinite(change) else 2.0) - 1.0), moved
-        levels.append(Level(n, spent, float(max(error, 1e-14)) if error == error else error))
+        levels.append(Level(n, wall, float(max(error, 1e-14)) if error == error else error))
         kept, values = (table, method), now
         if error <= tolerance:
             status = "converged"
@@ -96,12 +98,14 @@ def refined(
             raise failure
         raise StudyError(
             f"The classical solver found nothing within {seconds:g} s.",
-            hint="Give it more seconds, or a smaller box.",
+            hint="Give it more seconds, or a smaller box. The problem may be stiff: processes much "
+            "faster than the box is long take many or costly steps; leave the fastest out, or ask "
+            "for less (`tolerance=`).",
         )
     return Solution(
         problem,
         kept[1],
-        time.perf_counter() - begun,
+        time.perf_counter() - clock,
         levels[-1].error,
         status,
         tuple(levels),
@@ -114,7 +118,7 @@ def single(problem: Any, solve: Callable, size: Any, *, seconds: float) -> Solut
     """Solve on one level only; the error is not estimated (NaN)."""
     start = time.perf_counter()
     try:
-        table, method, n = solve(size, start + seconds)
+        table, method, n = solve(size, used() + seconds)
     except OutOfTime:
         raise StudyError(
             f"One level of the classical solver took longer than {seconds:g} s.",

@@ -1,12 +1,12 @@
 """Equations without a march: all points of the box at once, by collocation and Newton's method."""
 
-import time
 from typing import Any
 
 import numpy as np
 
 from assay.errors import StudyError
 from assay.physics.axes import chebyshev, fourier
+from assay.physics.clock import used
 from assay.physics.collocation import Equations, newton
 from assay.physics.explicit import require_known_coefficients
 from assay.physics.refining import refined, single, table_of
@@ -54,7 +54,7 @@ def solve_stationary(
     """
     import jax
 
-    begun = time.perf_counter()
+    begun = used()
     require_known_coefficients(problem)
     sizes = SIZES[len(problem.box)]
     with jax.enable_x64(True):  # noqa: FBT003
