@@ -1,8 +1,10 @@
 """P16: an answer that is simply wrong."""
 
+import dataclasses
+
 import pytest
 
-from assay.checks import run_checks
+from assay.checks import NotApplicable, run_checks
 from assay.physics.checks import CHECKS, NotSolved
 from assay.physics.gallery import convection, heat, oscillator, poisson
 from assay.physics.pinn import PINN
@@ -24,6 +26,17 @@ def test_silent_where_one_run_is_not(physics_view, make, parts):
     """That seeds disagree is another check's business."""
     found = CHECK(physics_view(make(), fields=lambda seed, p, truth: parts[seed] * truth))
     assert found.outcome == "pass"
+
+
+@pytest.mark.parametrize(("ours", "outcome"), [(1.0, None), (2.0, "fail")])
+def test_a_fit_that_meets_the_readings_worse_is_no_truth(physics_view, ours, outcome):
+    view = physics_view(oscillator(), fields=lambda seed, p, truth: 2.0 * truth)
+    view = dataclasses.replace(view, misses=(ours, 1.5))
+    if outcome is None:
+        with pytest.raises(NotApplicable, match="readings"):
+            CHECK(view)
+    else:
+        assert CHECK(view).outcome == outcome
 
 
 @pytest.mark.parametrize("recipe", ["good", "good and soft"])

@@ -1,12 +1,17 @@
 """What a physics study says where accuracy does not decide, or the seeds say nothing."""
 
+import dataclasses
+import threading
+
 import numpy as np
 import pytest
 
+from assay.errors import StudyError
 from assay.physics.gallery import oscillator
 from assay.physics.known import oscillator_exact
 from assay.physics.study import PhysicsStudy
 from assay.physics.wording import TIME, sentence
+from assay.report import words
 from assay.result import Contender, Cost, Gain
 from assay.seed_gain import seed_gain
 
@@ -68,3 +73,40 @@ def test_one_time_stands_in_the_table_and_in_the_sentences():
     contender = result.candidate
     assert contender.cost.fit_s == contender.metrics["seconds"]
     assert contender.metrics["seconds"] == np.median(result.arrays["seconds"])
+
+
+@pytest.mark.parametrize(("more", "said"), [(1.1, "About 4 seeds would decide."), (900.0, "")])
+def test_more_seeds_are_counted_and_not_multiplied(more, said):
+    result = PhysicsStudy(oscillator(), candidate=Near(1e-2), tolerance=1e-4).run(seeds=3)
+    open_ = Gain(0.1, -0.2, 0.4, "Classical solver", more_data=more)
+    text = words.meaning(dataclasses.replace(result, verdict="undecided", gain=open_))
+    assert (said in text) if said else ("would decide" not in text)
+    assert "times as many" not in text
+    beaten = words.meaning(dataclasses.replace(result, verdict="not_earned"))
+    assert "On this problem" in beaten
+    assert "data" not in beaten
+
+
+def test_a_page_speaks_of_a_problem_and_not_of_a_table(tmp_path):
+    result = PhysicsStudy(oscillator(), candidate=Near(1e-2), tolerance=1e-4).run(seeds=3)
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    for odd in ("reader of the data", "On these data", "0 rows", "Per item", "Gain over"):
+        assert odd not in page
+    assert "No readings, 1 variable" in page
+    assert page.index("The solution</h3>") < page.index("Candidate and baselines")
+    assert "times larger" in page
+
+
+class Locked(Near):
+    """A candidate that holds what no copy can have."""
+
+    def __init__(self):
+        super().__init__(0.0)
+        self.lock = threading.Lock()
+
+
+def test_a_candidate_that_cannot_be_copied_is_told():
+    with pytest.raises(StudyError, match="Locked cannot be copied") as caught:
+        PhysicsStudy(oscillator(), candidate=Locked(), tolerance=1e-2).run(seeds=1)
+    assert "__deepcopy__" in caught.value.hint

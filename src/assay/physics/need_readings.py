@@ -124,6 +124,7 @@ class ReadingsNeed(PhysicsNeed):
             errors=np.array([_apart(s.fields, reference) for s in candidate]),
             solver=best.trained.estimator,
             solver_error=best.error,
+            misses=(min(s.error for s in candidate), best.error),
             seed=candidate[0].trained.seed,
         )
 

@@ -58,7 +58,7 @@ def _notes(parts, test, reference, candidate, solver):
             f"is {ours:.3g} {what} (root mean square), what {solver.trained.method.name.lower()} "
             f"leaves is {solver.error:.3g}{expected}. Fitted to all of them, the intervals would "
             f"be narrower by a factor of about {wider.removesuffix(' times')}: "
-            "`LeastSquaresFit().fit(problem)` does that."
+            f"`{type(solver.trained.estimator).__name__}().fit(problem)` does that."
         )
     else:
         expected = " Less than 1 is expected, since they were fitted." if test.known_noise else ""

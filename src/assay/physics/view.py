@@ -27,6 +27,8 @@ class PhysicsView:
     solver : ClassicalSolver or the classical least-squares fit
         The strongest baseline.
     solver_error : float [-]
+    misses : (float, float), optional
+        Where readings grade the methods: what the best run and the solver leave of them.
     seed : int
         For whatever a check draws.
     """
@@ -38,4 +40,5 @@ class PhysicsView:
     errors: np.ndarray
     solver: Any
     solver_error: float
+    misses: tuple[float, float] | None = None
     seed: int = 0
