@@ -1,10 +1,14 @@
 """Findings about a declaration: each planted, and the gallery healthy."""
 
+import time
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from assay.physics import Boundary, Face, Initial, Measured, Periodic, Problem
+from assay.errors import StudyError
+from assay.physics import Boundary, Face, Initial, Measured, Periodic, PhysicsStudy, Problem
+from assay.physics.classical import solve_classical
 from assay.physics.gallery import PROBLEMS, burgers, heat
 from assay.physics.gallery_inverse import INVERSE
 from assay.physics.posed import CODES, posed
@@ -64,6 +68,7 @@ PLANTED = {
         {"x": (0.0, 1.0), "y": (0.0, 1.0)},
         conditions=(Boundary("u_x", "x", 0.0), Boundary("u_y", "y", 0.0)),
     ),
+    "runs-away": heat_with(START, ENDS, equation=lambda d: d.u_t + 0.25 * d.u_xx),
     "initial-extra": Problem(
         lambda d: (d.u_t - d.v_x, d.v_x - d.u),
         BOX,
@@ -139,3 +144,85 @@ def test_one_variable_counts_all_conditions():
     assert codes(beam) == {"boundary-missing"}
     tip = (Boundary("w_xx", "x", 0.0, "high"), Boundary("w_xxx", "x", 0.0, "high"))
     assert codes(beam.replace(conditions=(*beam.conditions, *tip))) == set()
+
+
+def end(name="u"):
+    return Boundary(name, "t", lambda x: jnp.sin(jnp.pi * x), side="high")
+
+
+def test_a_condition_at_the_end_does_not_stand_for_the_start_of_diffusion():
+    assert codes(heat_with(end(), ENDS)) == {"initial-missing"}
+    (note,) = posed(heat_with(end(), ENDS))[:1]
+    assert "back from the end" in note.sentence
+    assert codes(heat_with(START, end(), ENDS)) == {"boundary-extra"}
+
+
+def test_what_runs_backwards_takes_its_condition_at_the_end():
+    """As the equation of Black and Scholes."""
+    back = heat_with(end(), ENDS, equation=lambda d: d.u_t + 0.25 * d.u_xx)
+    assert codes(back) == set()
+    still = heat_with(end(), Periodic("x"), equation=lambda d: d.u_t + d.u_x, box={
+        "t": (0, 1), "x": (0, 2)})  # fmt: skip
+    assert codes(still) == set()
+
+
+def test_a_slope_of_the_start_is_no_start():
+    assert "initial-missing" in codes(heat_with(Initial("u_x", 0.0), ENDS))
+
+
+def test_a_face_without_the_field_is_named():
+    silent = Face(lambda d: d.t - 1.0, "x", side="high")
+    notes = posed(heat_with(START, Boundary("u", "x", 0.0, side="low"), silent))
+    assert any(n.code == "contradiction" and "contains no field" in n.sentence for n in notes)
+    assert any(n.code == "boundary-missing" for n in notes)
+
+
+AWAY = {
+    "wave": lambda d: d.u_tt + d.u_xx,
+    "fourth order": lambda d: d.u_t - d.u_xxxx,
+    "field dependent": lambda d: d.u_t + (1.0 + d.u**2) * d.u_xx,
+}
+FINE = {
+    "wave": lambda d: d.u_tt - d.u_xx,
+    "fourth order": lambda d: d.u_t + d.u_xxxx,
+    "short waves damped, long ones driven": lambda d: d.u_t + d.u_xx + d.u_xxxx,
+    "transport": lambda d: d.u_t + d.u_x,
+    "dispersion": lambda d: d.u_t + d.u * d.u_x + d.u_xxx,
+    "beam": lambda d: d.u_tt + d.u_xxxx,
+}
+
+
+@pytest.mark.parametrize("which", AWAY)
+def test_what_runs_away_is_named_before_it_is_solved(which):
+    problem = heat_with(START, Initial("u_t", 0.0), equation=AWAY[which])
+    if which != "wave":
+        problem = problem.replace(conditions=(START,))
+    assert "runs-away" in codes(problem)
+    with pytest.raises(StudyError, match="grow without bound"):
+        solve_classical(problem)
+
+
+@pytest.mark.parametrize("which", FINE)
+def test_what_does_not_run_away_is_not_accused(which):
+    first = which not in ("wave", "beam")
+    problem = heat_with(
+        *((START,) if first else (START, Initial("u_t", 0.0))), equation=FINE[which]
+    )
+    assert "runs-away" not in codes(problem)
+
+
+def test_two_fields_that_turn_into_each_other_are_not_accused():
+    free = Problem(  # the equation of Schroedinger
+        lambda d: (d.u_t + d.v_xx, d.v_t - d.u_xx),
+        {"t": (0.0, 1.0), "x": (0.0, 2.0)},
+        fields=("u", "v"),
+        conditions=(START, Initial("v", 0.0), Periodic("x")),
+    )
+    assert "runs-away" not in codes(free)
+
+
+def test_a_study_of_what_is_not_posed_is_refused_at_once():
+    begun = time.perf_counter()
+    with pytest.raises(StudyError, match=r"not posed: .*needs as many conditions"):
+        PhysicsStudy(heat_with(START)).run(seeds=1)
+    assert time.perf_counter() - begun < 20.0

@@ -19,7 +19,8 @@ from assay.physics.axes import (
     roughness,
 )
 from assay.physics.clock import used
-from assay.physics.explicit import require_known_coefficients
+from assay.physics.direction import runs_away
+from assay.physics.explicit import compiled, require_known_coefficients
 from assay.physics.forcing import stretches_of
 from assay.physics.marching import OutOfTime, is_stiff, march, stiffness
 from assay.physics.refining import refined, single, table_of
@@ -89,6 +90,9 @@ def solve_lines(
     begun, clock = used(), time.perf_counter()
     require_known_coefficients(problem)
     with jax.enable_x64(True):  # noqa: FBT003
+        away = compiled(problem, "runs away", lambda: runs_away(problem, parameters))
+        if away is not None:
+            raise StudyError(away[0], hint=away[1])
         work = _Work(problem, parameters)
         way = work.choose(begun + seconds / 4)
         if level is not None:

@@ -16,6 +16,7 @@ from assay.physics.coefficient_fit import COEFFICIENT_BASELINES
 from assay.physics.inverse_baseline import INVERSE_BASELINES
 from assay.physics.journal import fit_kept
 from assay.physics.kept import kept_solution
+from assay.physics.posed import require_posed
 from assay.physics.problem import Problem
 from assay.physics.reference import Reference, reference_of
 from assay.physics.solution import relative_l2
@@ -82,6 +83,7 @@ class PhysicsNeed(AbstractNeed):
     def split(self, seed):
         """Find the reference, and seal it: no method sees it."""
         del seed
+        require_posed(self.problem)  # before minutes are spent on what has no one solution
         reference = reference_of(self.problem, tolerance=self.tolerance, seconds=self.seconds)
         sealed = SealedTest.of(np.c_[reference.points, reference.fields], reference)
         n = sum(len(reading.values) for reading in self.problem.readings)

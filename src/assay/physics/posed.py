@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Any
 
+from assay.errors import StudyError
+from assay.physics.direction import fieldless, final_says, runs_away
 from assay.physics.posed_values import (
     contradictions,
     corners,
@@ -42,6 +44,7 @@ CODES = (
     "contradiction",
     "corner",
     "level-open",
+    "runs-away",
     "zero-solution",
     "zero-solves-equation",
     "inactive-derivative",
@@ -79,46 +82,79 @@ def posed(problem: Any, parameters: dict[str, float] | None = None) -> tuple[Not
     import jax
 
     values = {**problem.known, **(parameters or {})}
-    notes = [*_counted(problem), *_too_high(problem), *_level(problem)]
     with jax.enable_x64(True):  # noqa: FBT003
+        notes = [*_counted(problem, values), *_too_high(problem), *_level(problem)]
+        notes += [Note(*found) for found in fieldless(problem)]
+        away = runs_away(problem, values)
+        if away is not None:
+            notes.append(Note("runs-away", "fail", *away))
         for part in (contradictions, corners, zero_solution, sizes):
             notes += [Note(*found) for found in part(problem, values)]
     rank = {"fail": 0, "warn": 1, "info": 2}
     return tuple(sorted(notes, key=lambda note: rank[note.severity]))
 
 
-def _counted(problem):
+def require_posed(problem: Any) -> None:
+    """Require a declaration that can have one solution, before anything is solved or fitted.
+
+    Raises
+    ------
+    StudyError
+        With what is missing, too much, or contradicts itself; `zero-solution` is let through,
+        because methods can be compared on it.
+    """
+    wrong = [n for n in posed(problem) if n.severity == "fail" and n.code != "zero-solution"]
+    if wrong:
+        raise StudyError(
+            "The problem is not posed: " + " ".join(note.sentence for note in wrong),
+            hint=" ".join(dict.fromkeys(note.cure for note in wrong)),
+        )
+
+
+def _counted(problem, values):
     """Count conditions against orders, along each variable."""
     for variable in problem.box:
-        along = [face for face in problem.faces if face.along == variable]
+        along = [face for face in problem.faces if face.along == variable and face.keys]
         need = sum(problem.highest(field, variable) for field in problem.fields)
         if variable == problem.time and len(problem.box) > 1:
-            yield from _counted_in_time(problem, variable)
+            yield from _counted_in_time(problem, variable, values)
         elif variable not in problem.periodic:
             yield from _counted_in_space(problem, variable, along, need)
 
 
-def _counted_in_time(problem, time):
+def _counted_in_time(problem, time, values):
     place = problem.space.variables.index(time)
     for field in problem.fields:
         order = problem.highest(field, time)
-        said = {
-            key[1][place]
-            for face in problem.faces
-            if face.along == time
-            for key in face.keys
-            if key[0] == field
-        }
+        ends = {"low": set(), "high": set(), "inside": set()}
+        for face in problem.faces:
+            if face.along == time:
+                ends[face.end] |= {
+                    key[1][place]
+                    for key in face.keys
+                    if key[0] == field and sum(key[1]) == key[1][place]
+                }
+        said, final = ends["low"], final_says(problem, values, field)
+        instead = len(said) + len(final) == order
         for k in range(order):
             name = field + "_" * bool(k) + time * k
-            if k not in said:
+            if k not in said and not instead:
+                late = " Diffusion cannot be run back from the end." if ends["high"] else ""
                 yield Note(
                     "initial-missing",
                     "warn" if problem.readings else "fail",
                     f"The equation has order {order} in {time}, and nothing says {name} at the "
-                    f"start ({time} = {problem.box[time][0]:g}): many solutions fit.",
+                    f"start ({time} = {problem.box[time][0]:g}): many solutions fit.{late}",
                     f'Add Initial("{name}", ...).',
                 )
+        if len(said) == order and order and ends["high"]:
+            yield Note(
+                "boundary-extra",
+                "fail",
+                f"The start determines {field} at all times, yet there is a condition on it at the "
+                f"end ({time} = {problem.box[time][1]:g}): in general nothing fulfils both.",
+                "Take the condition at the end of time out, or the start.",
+            )
         if not order and said:
             yield Note(
                 "initial-extra",
