@@ -23,19 +23,21 @@ problem = Problem(
 
 
 def exact(t, zeta=0.1):
-    """Return the displacement; known here, and only used to grade."""
+    """Return the displacement, from which readings are made."""
     wd = W0 * math.sqrt(1 - zeta**2)
     return np.exp(-zeta * W0 * t) * (np.cos(wd * t) + zeta * W0 / wd * np.sin(wd * t))
 
 
 def damping():
-    """Return the same oscillator with unknown damping and twelve readings of 2 cm noise."""
+    """Return the same oscillator with unknown damping and 60 readings of 2 cm noise.
+
+    No exact solution is declared: a fifth of the readings is held back, and grades the methods.
+    """
     rng = np.random.default_rng(0)
-    t = np.sort(rng.uniform(0.0, 2.0, 12))
-    read = exact(t) + 0.02 * rng.normal(size=12)
+    t = np.sort(rng.uniform(0.0, 2.0, 60))
+    read = exact(t) + 0.02 * rng.normal(size=60)
     return problem.replace(
         parameters={"zeta": Unknown(0.01, 0.99), "w0": W0},
         readings=(Measured("u", {"t": t}, read, sigma=0.02),),
-        exact=exact,
         name="damped oscillator, damping unknown",
     )

@@ -41,7 +41,8 @@ def saved_models(result: Result) -> tuple[Saved, ...]:
     >>> [(one.folder, one.advised) for one in saved_models(result)]  # doctest: +SKIP
     [('baseline', True), ('model', False)]
     """
-    against = result.gain.against if result.gain else "strongest baseline"
+    first = result.baselines[0].name if result.baselines else "strongest baseline"
+    against = result.gain.against if result.gain else first
     both = (
         (CANDIDATE, result.candidate.name, "candidate", result.model),
         (BASELINE, against, "baseline", result.baseline_model),
