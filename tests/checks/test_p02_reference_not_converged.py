@@ -94,7 +94,7 @@ def test_silent_where_a_gallery_problem_is_solved(physics_view, make, tolerance)
     solver = ClassicalSolver(tolerance=tolerance).fit(problem)
     points = even_points(problem)
     off = relative_l2(solver.predict(points), problem.exact_at(points))
-    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    view = physics_view(problem, fields=lambda s, p, truth: truth, error=1e-15)
     found = CHECK(dataclasses.replace(view, solver=solver, solver_error=off))
     assert found.outcome == "pass"
 
@@ -147,3 +147,22 @@ def test_says_nothing_where_the_reference_is_the_fit_itself(physics_view):
     reference = dataclasses.replace(view.reference, fitted=True)
     with pytest.raises(NotApplicable):
         CHECK(dataclasses.replace(view, reference=reference))
+
+
+@pytest.mark.parametrize("ends", [0.02, 5.0, 550.0])
+@pytest.mark.parametrize("best", [1e-9, 1e-3])
+def test_fails_where_refining_made_the_solver_worse(physics_view, ends, best):
+    view = physics_view(oscillator(), fields=lambda s, p, truth: truth, error=1e-15)
+    truth = view.reference.fields
+
+    def solver(*offs):
+        levels = [types.SimpleNamespace(at=lambda p, off=off: (1 + off) * truth) for off in offs]
+        return types.SimpleNamespace(estimate_=1e-3, levels_=levels)
+
+    bad = dataclasses.replace(view, solver=solver(0.1, best, ends), solver_error=ends)
+    found = CHECK(bad)
+    assert found.outcome == "fail"
+    assert "made it worse" in found.sentence
+    for levels in ((ends, 0.1, best), (0.1, best, 0.009), (0.015, 0.015)):
+        good = dataclasses.replace(view, solver=solver(*levels), solver_error=levels[-1])
+        assert CHECK(good).outcome == "pass"

@@ -9,6 +9,7 @@ from assay.checks import NotApplicable, finding
 from assay.physics.checks_solution import network_of
 from assay.physics.exact_readings import excluded
 from assay.physics.posed import posed
+from assay.physics.solution import relative_l2
 
 # Relative error that rounding makes of any reference.
 ROUNDING = 1e-10
@@ -61,6 +62,8 @@ class ReferenceNotConverged:
     chance : float [-]
         Of an inverse problem: probability that a true solution misses the readings so much more
         than the classical fit, below which the exact one is not what was measured.
+    grows : float [-]
+        Error of the solver's finest level over that of its best, from which refining made it worse.
     """
 
     code: ClassVar[str] = "P02"
@@ -73,6 +76,7 @@ class ReferenceNotConverged:
     times: float = 30.0
     least: float = 1e-4
     chance: float = 1e-6
+    grows: float = 10.0
 
     def __call__(self, view):
         """Compare the error of the reference with that of the best run."""
@@ -115,6 +119,9 @@ class ReferenceNotConverged:
         off = float(view.solver_error)
         if not hasattr(view.solver, "estimate_"):
             return self._not_measured(view)
+        grown = self._grown(view)
+        if grown is not None:
+            return grown
         if not settled <= self.settled:
             return self._failed(off, settled)
         if off <= self.far:
@@ -160,6 +167,22 @@ class ReferenceNotConverged:
             cause="A factor, a unit or a parameter of `exact=` is not that of the measurement.",
             fix=("Compare `exact=` with the readings at their places.",
                  "Leave `exact=` out: the methods are then graded on readings."),
+        )  # fmt: skip
+
+    def _grown(self, view):
+        """Return a failure where the finest level of the solver is far worse than a coarser one."""
+        truth, points = view.reference.fields, view.reference.points
+        levels = getattr(view.solver, "levels_", ())
+        errors = [relative_l2(level.at(points), truth) for level in levels]
+        if len(errors) < 2 or errors[-1] <= max(self.far, self.grows * min(errors)):
+            return None
+        return finding(
+            self, "fail",
+            f"The finest level of the classical solver is off by {errors[-1]:.2g} of the size of "
+            f"the solution, a coarser one by {min(errors):.2g}: refining made it worse.",
+            measured=errors[-1] / min(errors), threshold=self.grows,
+            cause="The solver is unstable on this problem, or steps over a jump or a short load.",
+            fix=("Divide the box where the equation jumps.", "Smooth the jump over a short time."),
         )  # fmt: skip
 
     def _failed(self, off, settled):
