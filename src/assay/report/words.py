@@ -182,7 +182,7 @@ def gain_text(gain: Gain, digits: int | None = None, *, factors: bool = False) -
     Examples
     --------
     >>> gain_text(Gain(-20.0, -50.0, -8.0, "PCA"), factors=True)
-    ('21 times larger', '9 to 51 times larger')
+    ('21 times larger', '9.0 to 51 times larger')
     """
     if factors or (gain.estimate < _FACTOR_BELOW and math.isfinite(gain.estimate)):
         return _factor_text(gain)
