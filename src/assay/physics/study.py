@@ -17,12 +17,15 @@ class PhysicsStudy(AbstractStudy):
     Parameters
     ----------
     problem : Problem
-        The declaration; both sides read it.
+        The declaration; both sides read it, without its `exact`. Where something is unknown and no
+        `exact` is declared, 40 readings of fields or more are needed for a comparison: a fifth of
+        them is held back for it.
     candidate : PINN, object or function, optional
         What is on trial instead of the default `PINN`: an object with ``fit(problem)`` and
         ``predict(points)``, or a function from points (n, n_variables) to fields (n, n_fields).
     tolerance : float [-]
-        Relative L2 error at which the classical solver stops refining.
+        Relative L2 error at which the classical solver stops refining. Where both sides are below
+        it, time decides.
     seconds : float [s]
         Budget of the classical side.
     checks : tuple of checks
