@@ -274,3 +274,53 @@ def test_the_clock_of_a_budget_stands_still_while_others_work():
         pass
     assert waited < 0.1
     assert 0.1 < used() - begun - waited < 0.6
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-13, 1e-9, 1.0, 1e9])
+def test_units_do_not_matter(size):
+    problem = Problem(
+        lambda d: d.u_t + 3.0 * d.u,
+        {"t": (0.0, 1.0)},
+        conditions=Initial("u", size),
+        exact=lambda t: size * np.exp(-3.0 * t),
+    )
+    solution = solve_classical(problem, tolerance=1e-6)
+    assert solution.trusted
+    assert true_error(solution) <= 1e-6
+
+
+HOPELESS = {
+    "divided by zero": (lambda d: d.u_t + d.u / d.t, 1.0, (0.0, 1.0), "no finite rate"),
+    "infinite": (lambda d: d.u_t + jnp.inf * d.u, 1.0, (0.0, 1.0), "no finite rate"),
+    "no number": (lambda d: d.u_t + jnp.nan * d.u, 1.0, (0.0, 1.0), "no finite rate"),
+    "square": (lambda d: d.u_t**2 - d.u**2, 1.0, (0.0, 1.0), "no finite rate"),
+    "no root": (lambda d: d.u_t**2 + 1.0, 1.0, (0.0, 1.0), "no finite rate"),
+    "huge": (lambda d: d.u_t + d.u, 1e200, (0.0, 1.0), "above 1e"),
+    "endless": (lambda d: d.u_t + d.u, 1.0, (0.0, 1e300), "too large or too small"),
+}
+
+
+@pytest.mark.parametrize("which", HOPELESS)
+def test_what_is_no_number_is_named_at_once(which):
+    equation, start, span, said = HOPELESS[which]
+    problem = Problem(equation, {"t": span}, conditions=Initial("u", start))
+    with pytest.raises(StudyError, match=said):
+        solve_classical(problem, seconds=10.0)
+
+
+def test_a_logarithm_of_what_stays_positive_is_solved():
+    problem = Problem(
+        lambda d: d.u_t + d.u * jnp.log(d.u) + d.u,
+        {"t": (0.0, 1.0)},
+        conditions=Initial("u", 1.0),
+        exact=lambda t: np.exp(np.exp(-t) - 1.0),
+    )
+    assert true_error(solve_classical(problem, tolerance=1e-6)) <= 1e-6
+
+
+def test_a_solution_prints_as_one_line_and_predicts():
+    solution = solve_classical(oscillator(), tolerance=1e-6)
+    assert "\n" not in repr(solution)
+    assert len(repr(solution)) < 150
+    assert "converged" in repr(solution)
+    assert (solution.predict([[0.5]]) == solution.at([[0.5]])).all()

@@ -226,3 +226,10 @@ def test_a_study_of_what_is_not_posed_is_refused_at_once():
     with pytest.raises(StudyError, match=r"not posed: .*needs as many conditions"):
         PhysicsStudy(heat_with(START)).run(seeds=1)
     assert time.perf_counter() - begun < 20.0
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-13, 1.0, 1e13])
+def test_a_small_start_is_not_zero_and_zero_is(size):
+    problem = heat_with(Initial("u", lambda x: size * jnp.sin(jnp.pi * x)), ENDS)
+    assert "zero-solution" not in codes(problem)
+    assert "zero-solution" in codes(problem.replace(conditions=(Initial("u", 0.0), ENDS)))

@@ -11,6 +11,8 @@ from assay.physics.ode import is_initial_value, solve_initial_value
 from assay.physics.solution import Solution
 from assay.physics.stationary import solve_stationary
 
+LONGEST = 1e100
+
 
 def solve_classical(
     problem: Any,
@@ -58,6 +60,13 @@ def solve_classical(
         )
     if not seconds > 0:
         raise StudyError(f"`seconds` must be above 0, got {seconds!r}.", hint="60 is usual.")
+    for name, ends in problem.box.items():
+        if not max(map(abs, ends)) <= LONGEST or ends[1] - ends[0] < 1.0 / LONGEST:
+            raise StudyError(
+                f"The range of {name!r} ({ends[0]:g} to {ends[1]:g}) is too large or too small to "
+                "be computed with.",
+                hint="Give it in units in which it is near 1.",
+            )
     options = {"tolerance": tolerance, "seconds": seconds, "level": level}
     if is_initial_value(problem):
         return solve_initial_value(problem, values, **options)

@@ -22,7 +22,7 @@ from assay.physics.clock import used
 from assay.physics.direction import runs_away
 from assay.physics.explicit import compiled, require_known_coefficients
 from assay.physics.forcing import stretches_of
-from assay.physics.marching import OutOfTime, is_stiff, march, stiffness
+from assay.physics.marching import SMALLEST, OutOfTime, is_stiff, march, stiffness
 from assay.physics.refining import refined, single, table_of
 from assay.physics.semidiscrete import System, layout_of
 from assay.physics.solution import Solution
@@ -230,20 +230,21 @@ class _Work:
             choose=lambda t, y: _solver(system, right, t, y, span, scale),
             stretches=self.stretches,
         )
+        largest = np.abs(track.states).max(initial=SMALLEST)
         for i, entry in enumerate(system.entries):
             mine = np.abs(track.states[:, system.entry == i])
-            self.scale[entry] = max(float(mine.max(initial=0.0)), 1e-12)
+            self.scale[entry] = max(float(mine.max(initial=0.0)), 1e-12 * float(largest))
         values = fields(track.times, track.states, parameters)
         if closed:  # the conditions hold from then on, but the start is as it was declared
             values[0] = system.start_on_grid()
         return axes, track, values, system
 
     def _scale(self, system, start):
-        sizes = np.empty(system.size)
+        sizes, largest = np.empty(system.size), float(np.abs(start).max(initial=0.0))
         for i, entry in enumerate(system.entries):
             mine = system.entry == i
             first = float(np.abs(start[mine]).max(initial=0.0))
-            sizes[mine] = self.scale.get(entry, first or 1e-3)
+            sizes[mine] = self.scale.get(entry, first or 1e-3 * (largest or 1.0))
         return sizes
 
     def solver(self, way):

@@ -17,6 +17,7 @@ EXPLICIT_MOST_STEPS = 1500
 # After so many steps of an explicit method it is asked again whether the equation is stiff.
 ASK_AGAIN = (150, 600, 1500, 3000, 6000, 12000, 24000)
 EVERY = 8  # evaluations of the slope between two looks at the clock
+LARGEST = 1e100  # squares of larger numbers overflow
 SMALLEST = 1e-290  # a state that is zero throughout is measured against this
 
 
@@ -63,15 +64,17 @@ def march(
     StudyError
         If the solution runs away, or the slope is no number: the message says at which time.
     """
-    if not np.isfinite(start).all():
+    if not (np.abs(start) <= LARGEST).all():
         raise StudyError(
-            "The start is not finite.", hint="Give numbers, in units in which they are near 1."
+            f"The start is not finite, or above {LARGEST:g}.",
+            hint="Give finite numbers, in units in which they are near 1.",
         )
     if not np.isfinite(slope(span[0], start)).all():
         raise StudyError(
             f"The equation gives no finite rate of change at the start (t = {span[0]:g}).",
             hint="Look for a division by zero, a root or logarithm of a negative number, or a "
-            "coefficient that is not finite there.",
+            "coefficient that is not finite there; or for a highest derivative that the equation "
+            "does not determine, such as a square of it: solve the equation for it by hand.",
         )
     scale = np.maximum(scale, SMALLEST)
     parts = whole((min(span), max(span))) if stretches is None else stretches
@@ -90,6 +93,18 @@ def march(
             solver, options = turned.args
             found = _stepped(slope, start, parts, falls, solver, options, settings, None)
     return track_of(solver, tolerance, *found, scale, cut=len(parts) > 1)
+
+
+def first_sizes(start: np.ndarray, rates: np.ndarray, length: float) -> np.ndarray:
+    """Return sizes (n_state,) of states of which only the start and its rates are known.
+
+    What starts at zero is measured against where its rate leads in a thousandth of the time, and
+    against the other states; 1e-3 where nothing says more.
+    """
+    sizes = np.abs(np.nan_to_num(start))
+    led = 1e-3 * np.minimum(np.abs(np.nan_to_num(rates)) * length, LARGEST)
+    found = np.where(sizes > 0.0, sizes, np.maximum(led, 1e-3 * sizes.max()))
+    return np.where(found > 0.0, found, 1e-3)
 
 
 class _TurnsStiff(Exception):

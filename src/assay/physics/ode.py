@@ -14,7 +14,7 @@ from assay.physics.explicit import (
     require_known_coefficients,
 )
 from assay.physics.forcing import stretches_of
-from assay.physics.marching import is_stiff, march
+from assay.physics.marching import first_sizes, is_stiff, march
 from assay.physics.refining import refined, single, table_of
 from assay.physics.solution import Solution
 
@@ -71,7 +71,7 @@ def solve_initial_value(
     with jax.enable_x64(True):  # noqa: FBT003
         slope, jacobian, keys, start, span = _prepared(problem, parameters)
         stretches = stretches_of(problem, next(iter(problem.box)), parameters)
-        size = np.maximum(np.abs(start), 1e-3)
+        size = first_sizes(start, slope(span[0], start), abs(span[1] - span[0]))
 
         def choose(t, state):
             slopes = np.nan_to_num(jacobian(t, state), posinf=0.0, neginf=0.0)
@@ -92,7 +92,8 @@ def solve_initial_value(
                 choose=choose,
                 stretches=stretches,
             )
-            size = np.maximum(np.abs(track.states).max(axis=0), 1e-12)
+            size = np.abs(track.states).max(axis=0)
+            size = np.maximum(size, 1e-12 * size.max())
             places = [keys.index(problem.space.plain(field)) for field in problem.fields]
             table = table_of(
                 (track.times,),

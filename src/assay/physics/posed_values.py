@@ -180,15 +180,18 @@ def zero_solution(problem: Any, parameters: dict[str, float]):
     places = _places(problem, {}, 7)
     zero = dict.fromkeys(problem.keys, 0.0)
     left = [np.abs(np.asarray(problem.residual(zero, p, parameters))).max() for p in places]
-    if not max(left) < 1e-12:
+    field = field_sizes(problem, parameters)
+    typical = {key: field.get(key[0], 1.0) for key in problem.keys}
+    right = [np.abs(np.asarray(problem.residual(typical, p, parameters))).max() for p in places]
+    if not max(left) <= 1e-12 * max(np.nan_to_num(right)):
         return
-    worst = 0.0
+    worst, size = 0.0, max(field.values())
     for face in problem.faces:
         for place in _places(problem, {face.along: face.at}, 5):
             none = dict.fromkeys(face.keys, 0.0)
             found = face.equation(Point(problem.space, none, {**place, **parameters}))
             worst = max(worst, abs(float(found)))
-    if worst < 1e-12:
+    if worst < 1e-12 * size:
         yield (
             "zero-solution",
             "fail",

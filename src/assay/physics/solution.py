@@ -71,7 +71,7 @@ class Table:
         return np.asarray(found, np.float64).reshape(len(points), -1)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """The answer of a classical solver, with the error that it estimates for itself.
 
@@ -103,6 +103,13 @@ class Solution:
     table: Table
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: the tables are not for reading."""
+        return (
+            f"Solution({self.status}, estimated error {self.error:.1e}, {self.method}, "
+            f"{self.seconds:.2g} s)"
+        )
+
     @property
     def trusted(self) -> bool:
         """Whether the tolerance that was asked for is reached."""
@@ -126,6 +133,10 @@ class Solution:
             For points of another shape, not finite, or outside the box.
         """
         return self.table.at(checked_points(points, self.problem))
+
+    def predict(self, points: Any) -> np.ndarray:
+        """Return the fields at points, as `at` does: the word that estimators use."""
+        return self.at(points)
 
     def derivative(self, name: str, points: Any) -> np.ndarray:
         """Return a derivative such as ``"u_x"`` at points: shape (n,).
