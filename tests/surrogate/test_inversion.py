@@ -166,6 +166,24 @@ def test_another_data_vector_needs_no_compiling(first, linear):
     agrees(again, *truth(np.arange(5.0), 1.49 * np.eye(5)))
 
 
+@pytest.mark.slow
+def test_another_local_error_needs_no_compiling(linear):
+    def asked(seed, noise):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(*np.transpose(BOX), (120, 2))
+        size = np.where(X[:, :1] < 0.0, 0.1, 1.0 + seed)
+        error = error_covariance(size * rng.normal(size=(120, 5)), X)
+        assert error.local is not None
+        data = 3.0 + np.array([1.0 + seed, 2.0]) @ SLOPES
+        return invert(linear, data, noise, model_error=error, seed=seed, **SHORT)
+
+    asked(0, 0.5)
+    so_far = len(Counting.traces)
+    again = asked(1, 0.9)
+    assert len(Counting.traces) == so_far > 0
+    assert again.summary.rhat.max() < 1.01
+
+
 def test_many_at_once_equal_the_closed_form(linear):
     ready = prepare(linear, np.zeros(5), 0.5)
     data = 3.0 + np.array([[1.0, 2.0], [-4.0, 11.0], [8.0, -6.0]]) @ SLOPES

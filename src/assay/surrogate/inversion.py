@@ -12,6 +12,7 @@ from assay.surrogate.error_terms import FixedError, SpreadError, local_error
 from assay.surrogate.input_priors import BoxedPrior, boxed_prior, check_box, training_box
 from assay.surrogate.local_errors import LocalErrors
 from assay.surrogate.nuts import DEPTH, Draws, Target, sample
+from assay.surrogate.population import coordinates
 from assay.surrogate.posterior import Posterior, chain_findings
 from assay.surrogate.traced import as_function
 
@@ -124,8 +125,8 @@ def invert(
         observed=observed,
     )  # fmt: skip
     found = sample(
-        ready.target, ready.target.data[None], chains=chains, warmup=warmup, draws=draws,
-        depth=DEPTH, seed=seed,
+        ready.target, coordinates(ready.target, seed=seed), chains=chains, warmup=warmup,
+        draws=draws, depth=DEPTH, seed=seed,
     )  # fmt: skip
     return _posterior(surrogate, ready, found)
 
@@ -310,11 +311,11 @@ def _check_counts(chains, warmup, draws):
 def _posterior(surrogate, ready, found: Draws):
     from scipy.stats import chi2
 
-    samples, target, prior = found.inputs[0], ready.target, ready.prior
-    hits = int((found.steps[0] >= 2**DEPTH - 1).sum())
-    divergences = int(found.diverging[0].sum())
+    samples, target, prior = found.inputs, ready.target, ready.prior
+    hits = int((found.steps >= 2**DEPTH - 1).sum())
+    divergences = int(found.diverging.sum())
     # Given the inputs, replicated data have a chi-square of as many degrees as there are data.
-    predictive = float(chi2.sf(found.chi_square[0], len(target.data)).mean())
+    predictive = float(chi2.sf(found.chi_square, len(target.data)).mean())
     inside = _inside(surrogate, samples.reshape(-1, samples.shape[2]))
     findings = [*ready.findings, *chain_findings(samples, prior.names, divergences, hits)]
     findings += _piled(samples, prior)
@@ -339,8 +340,8 @@ def _posterior(surrogate, ready, found: Draws):
     return Posterior(
         samples=samples, names=prior.names, box=prior.box, prior=prior.quantiles, data=target.data,
         observed=target.observed, bias=target.bias, covariance=_covariance_of(ready, samples),
-        chi_square=found.chi_square[0], divergences=divergences, depth_hits=hits,
-        acceptance=float(found.acceptance[0].mean()), predictive=predictive, inside=inside,
+        chi_square=found.chi_square, divergences=divergences, depth_hits=hits,
+        acceptance=float(found.acceptance.mean()), predictive=predictive, inside=inside,
         findings=tuple(findings), surrogate=surrogate,
     )  # fmt: skip
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from assay.errors import StudyError
 from assay.surrogate.input_priors import place
+from assay.surrogate.straight import Straight
 from assay.surrogate.traced import Traced
 
 TRIED_STARTS = 64  # draws from the prior that each chain takes the likeliest of
 DEPTH = 10  # a trajectory has at most 2^10 - 1 steps
-TARGET_ACCEPTANCE = 0.9  # smaller steps than the usual 0.8: ridges of posteriors are curved
+TARGET_ACCEPTANCE = 0.98  # small steps: ridges of posteriors are curved, and their sides steep
+FREEDOM = 5.0  # degrees, of the tails of independent draws
 
 
 class Target(eqx.Module):
@@ -63,15 +65,18 @@ class Target(eqx.Module):
 
 
 class Draws(NamedTuple):
-    """What a run leaves; leading axes are data sets and chains.
+    """What a run leaves; the leading axis is that of chains.
 
     Attributes
     ----------
-    inputs : (k, c, n, d) [units of the inputs]
-    chi_square : (k, c, n) [-]
-    acceptance : (k, c, n) [-]
-    diverging : (k, c, n) bool
-    steps : (k, c, n) int
+    inputs : (c, n, d) [units of the inputs]
+    chi_square : (c, n) [-]
+    acceptance : (c, n) [-]
+        Of trajectories.
+    diverging : (c, n) bool
+    steps : (c, n) int
+    jumped : (c, n) bool
+        Whether the independent draw after the trajectory was taken.
     """
 
     inputs: np.ndarray
@@ -79,6 +84,7 @@ class Draws(NamedTuple):
     acceptance: np.ndarray
     diverging: np.ndarray
     steps: np.ndarray
+    jumped: np.ndarray
 
 
 def require_numpyro() -> None:
@@ -93,17 +99,23 @@ def require_numpyro() -> None:
 
 
 def sample(
-    target: Target, data, *, chains: int, warmup: int, draws: int, depth: int, seed: int
-) -> Draws:
-    """Sample the posterior of each data set.
+    target: Target, straight: Straight, *, chains: int, warmup: int, draws: int, depth: int,
+    seed: int,
+) -> Draws:  # fmt: skip
+    """Sample a posterior.
+
+    Trajectories run in coordinates in which the posterior is nearly standard normal. After each,
+    a draw from a Student distribution there is offered (Metropolis-Hastings), so that chains
+    forget where they are wherever the coordinates are good. Both keep the posterior as it is,
+    whatever the coordinates.
 
     Parameters
     ----------
     target : Target
-    data : (k, m) array
-        One data set a row; they replace that of the target. All are sampled side by side.
+    straight : Straight
+        The coordinates.
     chains, warmup, draws : int
-        Per data set; draws after warm-up.
+        Draws after warm-up.
     depth : int
         Largest depth of a trajectory's tree.
     seed : int
@@ -112,9 +124,8 @@ def sample(
     require_numpyro()
     d = len(target.priors)
     rng = np.random.default_rng(seed)
-    shape = (len(data), chains)
-    keys = rng.integers(0, 2**32, (*shape, 2), dtype=np.uint32)
-    unit = np.clip(rng.random((*shape, TRIED_STARTS, d)), 1e-3, 1.0 - 1e-3)
+    keys = rng.integers(0, 2**32, (chains, 2), dtype=np.uint32)
+    unit = np.clip(rng.random((chains, TRIED_STARTS, d)), 1e-3, 1.0 - 1e-3)
     starts = np.log(unit / (1.0 - unit))
     # The sampler mixes dtypes and ranks, whatever the caller's settings are.
     with (
@@ -122,41 +133,68 @@ def sample(
         jax.numpy_dtype_promotion("standard"),
         jax.numpy_rank_promotion("allow"),
     ):
-        found = _run(target, np.asarray(data, np.float64), keys, starts, warmup, draws, depth)
+        found = _run(target, straight, keys, starts, warmup, draws, depth)
         return Draws(*(np.asarray(part) for part in found))
 
 
 @eqx.filter_jit
-def _run(target, data, keys, starts, warmup, draws, depth):
-    def chain(data, key, starts):
-        mine = eqx.tree_at(lambda t: t.data, target, data)
-        return _chain(mine, jax.random.wrap_key_data(key), starts, warmup, draws, depth)
+def _run(target, straight, keys, starts, warmup, draws, depth):
+    def chain(key, starts):
+        key = jax.random.wrap_key_data(key)
+        return _chain(target, straight, key, starts, warmup, draws, depth)
 
-    chains = jax.vmap(chain, in_axes=(None, 0, 0))
-    return jax.vmap(chains)(data, keys, starts)
+    return jax.vmap(chain)(keys, starts)
 
 
-def _chain(target, key, starts, warmup, draws, depth):
-    """Return inputs, chi-square, acceptance, divergence and steps of one chain's draws."""
+def _chain(target, straight, key, starts, warmup, draws, depth):
+    """Return what one chain leaves, in the order of `Draws`."""
     from numpyro.infer.hmc import hmc
 
+    def potential_of(target, straight):
+        def potential(w):
+            logits, logs = straight.logits(w)
+            return target.potential(logits) - logs
+
+        return potential
+
+    potential = potential_of(target, straight)
     values = jax.vmap(target.potential)(starts)
     start = starts[jnp.argmin(jnp.where(jnp.isfinite(values), values, jnp.inf))]
     # As a generator, so that data and weights are arguments of the compiled program.
-    begin, move = hmc(potential_fn_gen=lambda t: t.potential, algo="NUTS")
+    begin, move = hmc(potential_fn_gen=potential_of, algo="NUTS")
+    arguments = (target, straight)
+    key, own = jax.random.split(key)
     state = begin(
-        start, warmup, model_args=(target,), rng_key=key, dense_mass=True, max_tree_depth=depth,
-        target_accept_prob=TARGET_ACCEPTANCE,
+        straight.back(start), warmup, model_args=arguments, rng_key=own, dense_mass=True,
+        max_tree_depth=depth, target_accept_prob=TARGET_ACCEPTANCE,
     )  # fmt: skip
 
-    def step(state, _):
-        state = move(state, model_args=(target,))
-        kept = (state.z, state.accept_prob, state.diverging, state.num_steps)
-        return state, kept
+    def step(state, key):
+        state = move(state, model_args=arguments)
+        marks = (state.accept_prob, state.diverging, state.num_steps)
+        state, jumped = _jump(potential, state, key)
+        return state, (state.z, *marks, jumped)
 
     # Warm-up in the same loop as the draws: the step is compiled once.
-    _, kept = jax.lax.scan(step, state, None, length=warmup + draws)
-    logits, acceptance, diverging, steps = (part[warmup:] for part in kept)
-    inputs = jax.vmap(target.place)(logits)
+    _, kept = jax.lax.scan(step, state, jax.random.split(key, warmup + draws))
+    places, *marks = (part[warmup:] for part in kept)
+    inputs = jax.vmap(lambda w: target.place(straight.logits(w)[0]))(places)
     chi_square = jax.vmap(lambda x: target.misfit(x)[0])(inputs)
-    return inputs, chi_square, acceptance, diverging, steps
+    return inputs, chi_square, *marks
+
+
+def _jump(potential, state, key):
+    """Offer a draw that does not depend on the present one; return the state and whether taken."""
+    d = len(state.z)
+    normal, chi, coin = jax.random.split(key, 3)
+    scale = jax.random.gamma(chi, 0.5 * FREEDOM) / (0.5 * FREEDOM)
+    offered = jax.random.normal(normal, (d,)) / jnp.sqrt(scale)
+    height, slope = jax.value_and_grad(potential)(offered)
+
+    def log_density(w):
+        return -0.5 * (FREEDOM + d) * jnp.log1p(w @ w / FREEDOM)
+
+    gain = state.potential_energy - height + log_density(state.z) - log_density(offered)
+    taken = jnp.log(jax.random.uniform(coin)) < gain  # false where it is no number
+    moved = state._replace(z=offered, z_grad=slope, potential_energy=height)
+    return jax.tree.map(lambda new, old: jnp.where(taken, new, old), moved, state), taken

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from assay.surrogate.nuts import Target
+from assay.surrogate.straight import Straight, straightened, unchanged
 
 KERNELS = 60  # of a mixture
 SHAPING = 300  # draws that shape the kernels
@@ -18,6 +19,8 @@ KEPT = 0.25  # share of the draws that the tempered weights are worth
 STAGES = 40
 WINDOW = 0.7  # widths of the whole within which draws shape a kernel
 LEAST = 1e-4  # of the whole's covariance, added to each kernel's
+PILOT = 4096  # draws that coordinates are learned from
+FEWEST_PILOT = 400.0  # effective ones
 _FREEDOM = 5.0  # degrees of the kernels' tails
 _CHUNK = 16_384  # rows of one call
 
@@ -68,9 +71,10 @@ def population(target: Target, data, *, n: int = 1000, final: int = 4000, seed: 
     rng, d, k = np.random.default_rng(seed), len(target.priors), len(data)
     unit, proposed = rng.random((k, n, d)), np.zeros((k, n))
     powers, weights = np.zeros(k), np.empty((k, n))
+    chunk = min(_CHUNK, k * max(n, final))
     rising = np.arange(k)
     for _ in range(STAGES):
-        heights = _log_likelihoods(target, unit[rising], data[rising])
+        heights = _log_likelihoods(target, unit[rising], data[rising], chunk)
         for i, height in zip(rising, heights, strict=True):
             powers[i] = _power(height, proposed[i], powers[i])
             weights[i] = _normalised(powers[i] * height - proposed[i])[0]
@@ -81,8 +85,21 @@ def population(target: Target, data, *, n: int = 1000, final: int = 4000, seed: 
             unit[i], proposed[i] = _mixture(unit[i], weights[i], n, rng)
     drawn = [_mixture(u, w, final, rng) for u, w in zip(unit, weights, strict=True)]
     unit, proposed = (np.stack(part) for part in zip(*drawn, strict=True))
-    heights = _log_likelihoods(target, unit, data)
+    heights = _log_likelihoods(target, unit, data, chunk)
     return Weighted(unit, *_normalised(heights - proposed))
+
+
+def coordinates(target: Target, *, seed: int = 0) -> Straight:
+    """Return coordinates in which the posterior of `target` is nearly standard normal.
+
+    From weighted draws; logits themselves where too few of them count, as with many inputs.
+    """
+    found = population(target, target.data[None], n=PILOT, final=PILOT, seed=seed)
+    if found.ess[0] < FEWEST_PILOT:
+        return unchanged(len(target.priors))
+    rows = np.random.default_rng(seed).choice(PILOT, PILOT, p=found.weights[0])
+    unit = np.clip(found.unit[0][rows], 1e-12, 1.0 - 1e-12)
+    return straightened(np.log(unit / (1.0 - unit)))
 
 
 def weighted_quantiles(values, weights, shares) -> np.ndarray:
@@ -113,7 +130,7 @@ def _heights(target, unit, data):
     return jax.vmap(one)(unit, data)
 
 
-def _log_likelihoods(target, unit, data):
+def _log_likelihoods(target, unit, data, chunk):
     """Return log-likelihoods (k, n), minus infinity outside the unit cube."""
     k, n, d = unit.shape
     inside = ((unit > 0.0) & (unit < 1.0)).all(axis=2).ravel()
@@ -126,9 +143,9 @@ def _log_likelihoods(target, unit, data):
         jax.numpy_dtype_promotion("standard"),
         jax.numpy_rank_promotion("allow"),
     ):
-        for first in range(0, len(wanted), _CHUNK):
-            some = wanted[first : first + _CHUNK]
-            whole = np.resize(some, _CHUNK)  # one size, one program
+        for first in range(0, len(wanted), chunk):
+            some = wanted[first : first + chunk]
+            whole = np.resize(some, chunk)  # one size, one program
             found = np.asarray(_heights(target, rows[whole], data[owner[whole]]))[: len(some)]
             out[some] = np.where(np.isfinite(found), found, -np.inf)
     return out.reshape(k, n)

@@ -102,7 +102,7 @@ class Posterior:
     depth_hits : int
         Draws whose trajectory was as long as allowed.
     acceptance : float [-]
-        Mean acceptance; near 0.9 if the step size was found.
+        Mean acceptance of trajectories; near 0.98 if the step size was found.
     predictive : float [-]
         Posterior predictive p-value: the probability that replicated data are further from the
         surrogate than the data are. Near 0: neither noise nor the surrogate's error explain the
