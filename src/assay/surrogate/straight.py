@@ -48,7 +48,7 @@ class Straight(eqx.Module):
 
     def logits(self, w):
         """Return logits (d,) at `w` (d,) and the log determinant that goes with them [-]."""
-        d, z = len(self.centre), w
+        d, z = len(self.centre), jnp.asarray(w)
         for k in range(1, d):
             last = k >= _leading(d)  # no later coordinate is in a term: the rest in one go
             rows = slice(k, d) if last else slice(k, k + 1)
