@@ -1,6 +1,7 @@
-"""What every test gets: strict JAX, a ledger of its own, and the shared data where it is there."""
+"""What every test gets: strict JAX, Ctrl-C, a ledger of its own, the shared data if it is there."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ import pytest
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A job in the background is started with Ctrl-C ignored: tests that press it need Python's handler.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -206,12 +206,13 @@ def test_what_cannot_be_built_in_says_why(condition, why):
         prepared(first_order(Initial("u", lambda x: jnp.cos(x)), condition), "hard")
 
 
-def test_soft_builds_nothing_in_and_periodic_is_never_a_term():
+def test_soft_builds_nothing_in_and_periodic_ends_are_a_term():
     problem = first_order(Initial("u", lambda x: jnp.sin(x)), Periodic("x"))
     setup, piece = prepared(problem, "soft")
-    assert [bound.label for bound, _ in setup.soft] == ["u at t = 0.5"]
+    assert [bound.label for bound, _ in setup.soft] == ["u at t = 0.5", "u at both ends of x"]
     assert misses(problem, piece)["u at t = 0.5"] > 0.1
-    assert setup.system.network.periodic == ("x",)
+    assert setup.system.network.periodic == ()
+    assert prepared(problem)[0].system.network.periodic == ("x",)
     with pytest.raises(StudyError, match="conditions"):
         prepared(problem, "firm")
 
