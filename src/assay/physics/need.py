@@ -118,18 +118,23 @@ class PhysicsNeed(AbstractNeed):
         else:
             estimator.fit(parts.fit)
 
+    def fields_at(self, trained, points):
+        """Return the fields (n, n_fields) of a method at points (n, n_variables)."""
+        fields = np.asarray(trained.estimator.predict(points), np.float64)
+        wanted = (len(points), len(self.problem.fields))
+        if fields.shape != wanted:
+            raise StudyError(
+                f"{trained.method.name} gives fields of shape {fields.shape}; {wanted} are needed.",
+                hint="`predict(points)` returns one row a point and one column a field.",
+            )
+        return fields
+
     def score(self, trained, parts, test: Reference):
         """Grade one solution against the reference."""
         estimator = trained.estimator
         start = time.perf_counter()
-        fields = np.asarray(estimator.predict(test.points), np.float64)
+        fields = self.fields_at(trained, test.points)
         spent = time.perf_counter() - start
-        if fields.shape != test.fields.shape:
-            raise StudyError(
-                f"{trained.method.name} gives fields of shape {fields.shape}; "
-                f"{test.fields.shape} are needed.",
-                hint="`predict(points)` returns one row a point and one column a field.",
-            )
         error = max(relative_l2(fields, test.fields), test.error)
         levels = tuple(
             (level.seconds, max(relative_l2(level.at(test.points), test.fields), test.error))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import StudyError
 from assay.physics.heldout import Readings, hold_back
 from assay.physics.need import PhysicsNeed, Scored
 from assay.physics.reference import FLOOR, Reference
@@ -70,26 +69,16 @@ class ReadingsNeed(PhysicsNeed):
         del parts
         estimator = trained.estimator
         start = time.perf_counter()
-        fields = self._fields(trained, even_points(self.problem))
+        fields = self.fields_at(trained, even_points(self.problem))
         spent = time.perf_counter() - start
         misses = np.zeros(0)
         if len(test.values):
-            misses = test.misses(self._fields(trained, test.points))
+            misses = test.misses(self.fields_at(trained, test.points))
         error = float(np.sqrt(np.mean(misses**2))) if len(misses) else np.nan
         seconds = getattr(estimator, "fit_seconds_", trained.fit_s)
         seconds -= getattr(estimator, "compile_seconds_", 0.0)
         each = 1e6 * spent / len(fields)
         return ScoredReadings(trained, fields, max(error, FLOOR), seconds, (), each, misses)
-
-    def _fields(self, trained, points):
-        fields = np.asarray(trained.estimator.predict(points), np.float64)
-        if fields.shape != (len(points), len(self.problem.fields)):
-            raise StudyError(
-                f"{trained.method.name} gives fields of shape {fields.shape}; "
-                f"{(len(points), len(self.problem.fields))} are needed.",
-                hint="`predict(points)` returns one row a point and one column a field.",
-            )
-        return fields
 
     def contender(self, test, scored):
         """Return what `PhysicsNeed` does, with the intervals of what least squares found."""

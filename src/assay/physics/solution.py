@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.errors import DataError
+from assay.physics.points import require_inside
 from assay.physics.tracks import bezier
 
 
@@ -132,7 +133,7 @@ class Solution:
         DataError
             For points of another shape, not finite, or outside the box.
         """
-        return self.table.at(checked_points(points, self.problem))
+        return self.table.at(require_inside(points, self.problem.box))
 
     def predict(self, points: Any) -> np.ndarray:
         """Return the fields at points, as `at` does: the word that estimators use."""
@@ -147,37 +148,7 @@ class Solution:
         if key is None or key[0] not in self.problem.fields:
             raise DataError(f"{name!r} is no field of the problem.", hint="u, u_x, u_xx ...")
         place = self.problem.fields.index(key[0])
-        return self.table.at(checked_points(points, self.problem), key[1])[:, place]
-
-
-def checked_points(points: Any, problem: Any) -> np.ndarray:
-    """Return points (n, n_variables) as float64, put exactly into the box.
-
-    Raises
-    ------
-    DataError
-        For another shape, values that are not finite, or points outside the box.
-    """
-    points = np.asarray(points, np.float64)
-    names = problem.space.variables
-    if points.ndim != 2 or points.shape[1] != len(names):
-        raise DataError(
-            f"Points must have shape (n, {len(names)}), got {points.shape}.",
-            hint=f"One row a point, columns {', '.join(names)}.",
-        )
-    if not np.isfinite(points).all():
-        row = int(np.argmax(~np.isfinite(points).all(axis=1)))
-        raise DataError(f"Point {row} is not finite.", hint="Take it out.")
-    low, high = np.array([problem.box[name] for name in names]).T
-    outside = (points < low - 1e-9 * (high - low)) | (points > high + 1e-9 * (high - low))
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise DataError(
-            f"Point {row} is at {names[column]} = {points[row, column]:g}, outside the box "
-            f"({low[column]:g} to {high[column]:g}).",
-            hint="The solver knows the solution inside the box only.",
-        )
-    return np.clip(points, low, high)
+        return self.table.at(require_inside(points, self.problem.box), key[1])[:, place]
 
 
 def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:

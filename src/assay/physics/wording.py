@@ -61,6 +61,11 @@ def counted(n: int, what: str) -> str:
     return f"one {what}" if n == 1 else f"{n} {what}s"
 
 
+def called(candidate: Any) -> str:
+    """Return what a sentence calls the candidate of a result."""
+    return "the network" if "network" in candidate.name else candidate.name
+
+
 def sentence(word: str, said: str, told: dict[str, Any]) -> str:
     """Return the verdict of a physics study in words: first what to use.
 
@@ -81,7 +86,7 @@ def sentence(word: str, said: str, told: dict[str, Any]) -> str:
         return said
     name = f"{gain.against[:1].lower()}{gain.against[1:]}"
     classic = name if name.startswith("least squares") else f"the {name}"
-    network = "the network" if "network" in ours.name else ours.name
+    network = called(ours)
     one_seed = word == "undecided" and gain.low == -math.inf
     better = network if gain.estimate > 0 else classic
     opening = {

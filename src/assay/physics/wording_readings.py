@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from assay.physics.wording import duration
+from assay.physics.wording import called, duration
 
 
 def readings_sentence(word: str, said: str, told: dict[str, Any]) -> str:
@@ -25,7 +25,7 @@ def readings_sentence(word: str, said: str, told: dict[str, Any]) -> str:
     if word == "invalid":
         return said
     gain, ours, theirs = told["gain"], told["candidate"], told["baselines"][0]
-    network = "the network" if "network" in ours.name else ours.name
+    network = called(ours)
     classic = f"{theirs.name[:1].lower()}{theirs.name[1:]}"
     found = _found(theirs)
     agreement = _agreement(told["findings"])
