@@ -34,10 +34,11 @@ def main():
     if unknown:
         parser.error(f"there is no section {unknown[0]!r}: {', '.join(names)}")
     text = ["# Assay beside its peers", ""]
+    # Once: the load of later sections is that of the sections before them.
+    about, busy = machine(), hasattr(os, "getloadavg") and os.getloadavg()[0] > 1.0
     for one in SECTIONS:
         if asked.sections and one.__name__ not in asked.sections:
             continue
-        about, busy = machine(), hasattr(os, "getloadavg") and os.getloadavg()[0] > 1.0
         lines = one.section(asked.ours, asked.peer, quick=asked.quick)
         text += [f"## {one.TITLE}", "", about + ". Each side at its best thread count.", ""]
         if busy:

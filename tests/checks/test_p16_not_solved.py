@@ -50,7 +50,7 @@ def test_fast_convection_in_single_precision_with_soft_conditions_fails_by_name(
     """The known failure: a start that is met, and a constant behind it."""
     network = PINN(
         hidden=(20, 20, 20), points=600, face_points=50, conditions="soft", precision="float32",
-        optimiser="adam", steps=1500, random_state=seed,
+        optimiser="adam", steps=10_000, random_state=seed,
     ).fit(convection())  # fmt: skip
     view = physics_view(convection(), [network])
     quick = [check for check in CHECKS if check.code not in ("P09", "P10")]
