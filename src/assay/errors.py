@@ -46,8 +46,28 @@ class ModelError(AssayError, ValueError):
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
-    """Return ``"Did you mean 'x'? Available: ..."`` for an unknown name."""
+    r"""Return ``"Did you mean 'x'? Available: ..."`` for an unknown name.
+
+    Names that hold a comma are shown as the command line takes them, in double quotation marks.
+
+    Examples
+    --------
+    >>> did_you_mean("flow rate", ["flow rate, in", "b"])
+    'A name with a comma needs double quotation marks: \'"flow rate, in"\'. Available: ...'
+    """
     valid = sorted(map(str, valid))
+    typed = [_as_typed(one) for one in valid]
+    shown = ", ".join(typed[:20]) + (f", and {len(valid) - 20} more" if len(valid) > 20 else "")
+    cut = [one for one in valid if "," in one and name in map(str.strip, one.split(","))]
     close = _difflib.get_close_matches(str(name), valid, n=1)
-    shown = ", ".join(valid[:20]) + (f", and {len(valid) - 20} more" if len(valid) > 20 else "")
-    return (f"Did you mean '{close[0]}'? " if close else "") + f"Available: {shown}."
+    meant = f"Did you mean '{close[0]}'? " if close else ""
+    if cut:
+        meant = f"A name with a comma needs double quotation marks: '{_as_typed(cut[0])}'. "
+    return f"{meant}Available: {shown}."
+
+
+def _as_typed(name: str) -> str:
+    """Return a name as a list of names on the command line takes it: quoted as in CSV."""
+    if "," not in name and not name.startswith('"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'

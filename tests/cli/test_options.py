@@ -47,6 +47,27 @@ def test_names_come_with_commas_or_repeated():
     assert names(None, None, ()) == ()
 
 
+def test_names_that_hold_a_comma_are_quoted_as_in_csv():
+    assert names(None, None, ('"flow rate, in",b',)) == ("flow rate, in", "b")
+    assert names(None, None, ('b, "flow rate, in"', "c")) == ("b", "flow rate, in", "c")
+    assert names(None, None, ('"say ""y"", twice"',)) == ('say "y", twice',)
+    assert names(None, None, ('5" pipe,b',)) == ('5" pipe', "b")
+    with pytest.raises(click.BadParameter, match="doubled"):
+        names(None, None, ('"flow rate, in',))
+    with pytest.raises(click.BadParameter, match="doubled"):
+        names(None, None, ('"flow rate, in" [m],b',))
+
+
+def test_half_of_a_name_with_a_comma_is_told_how_to_type_it(tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    path.write_text('"flow rate, in",b,y\n1,2,3\n2,3,5\n', encoding="utf-8")
+    for typed in (["--inputs", "flow rate, in"], ["--drop", "flow rate, in"]):
+        assert main(["surrogate", str(path), "--outputs", "y", *typed]) == 1
+        assert """'"flow rate, in"'""" in capsys.readouterr().err
+    assert main(["surrogate", str(path), "--outputs", "y", "--inputs", '"flow rate, in']) == 2
+    assert "--inputs" in capsys.readouterr().err
+
+
 def test_the_default_folder_is_named_after_need_and_file():
     common = Common(None, 0, 3, 0.0, as_json=False, quiet=False, exit_zero=False)
     assert common.folder("anomaly", ["x/valve1-0.csv"]).as_posix() == "runs/anomaly-valve1-0"

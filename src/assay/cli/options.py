@@ -1,5 +1,6 @@
 """What all needs take on the command line, and how the result of a study leaves it."""
 
+import csv
 import dataclasses
 import functools
 import importlib
@@ -185,13 +186,38 @@ def study(need: str, folder: Path, common: Common, settings: dict[str, Any]) -> 
 def names(context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
     """Split names that were given with commas, repeated options, or both.
 
+    A name that holds a comma is put in double quotation marks, and one of its own is doubled, as in
+    a CSV file.
+
+    Raises
+    ------
+    click.BadParameter
+        Where a quotation mark is not closed, or closed in the middle of a name.
+
     Examples
     --------
     >>> names(None, None, ("a,b", "c"))
     ('a', 'b', 'c')
+    >>> names(None, None, ('"flow rate, in",b',))
+    ('flow rate, in', 'b')
     """
-    del context, parameter
-    return tuple(part.strip() for text in value or () for part in text.split(",") if part.strip())
+    parts = [part for text in value or () for part in _fields(text, context, parameter)]
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _fields(text: str, context: click.Context, parameter: click.Parameter) -> list[str]:
+    """Return the fields of one line of CSV."""
+    if '"' not in text:
+        return text.split(",")
+    try:
+        return [*itertools.chain(*csv.reader([text], skipinitialspace=True, strict=True))]
+    except csv.Error as reason:
+        raise click.BadParameter(
+            f"{text!r} is not quoted as a line of CSV ({reason}): a name that holds a comma is put "
+            "in double quotation marks, '\"flow rate, in\",b', and one of its own is doubled.",
+            context,
+            parameter,
+        ) from None
 
 
 def finish(result: Any, common: Common, folder: Path) -> int:

@@ -30,14 +30,15 @@ class Modes(click.ParamType):
     multiple=True,
     callback=names,
     metavar="A,B",
-    help="Columns that come out of the simulator; patterns such as 'u_*' are taken.",
+    help="Columns that come out of the simulator; patterns such as 'u_*' are taken, and names that "
+    "hold a comma as in CSV: '\"u, inner\",v'.",
 )
 @click.option(
     "--inputs",
     multiple=True,
     callback=names,
     metavar="A,B",
-    help="Columns that go into it.  [default: all other columns of numbers]",
+    help="Columns that go into it, named likewise.  [default: all other columns of numbers]",
 )
 @click.option(
     "--outputs-file",
