@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from assay.result import Gain
 from assay.surrogate.figures import FIGURES
+from assay.train import FitStatus
 
 
 def result(n=40, m=1, **more):
@@ -38,7 +39,7 @@ def result(n=40, m=1, **more):
     } | more
     contender = types.SimpleNamespace(name="Ensemble of 5 MLPs", status="Done.")
     gain = Gain(0.5, 0.4, 0.6, "Gaussian process")
-    return types.SimpleNamespace(arrays=arrays, candidate=contender, gain=gain)
+    return types.SimpleNamespace(arrays=arrays, candidate=contender, gain=gain, findings=())
 
 
 def drawn(key, given):
@@ -102,6 +103,28 @@ def test_what_lies_outside_the_domain_is_counted():
     caption, (axes,) = drawn("domain", result())
     assert "3 test runs lie outside" in caption
     assert len(axes.lines[1].get_xdata()) == 3
+    caption, _ = drawn("domain", result(row_inside_domain=np.arange(40) < 39))
+    assert "1 test run lies outside" in caption
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("pass", "hardly pay"),
+        ("warn", "may give"),
+        ("not_applicable", "may give"),
+        ("", "may give"),
+    ],
+)
+def test_whether_more_steps_would_pay_is_told_as_the_check_found_it(outcome, said):
+    given = result()
+    given.candidate.status = f"3 of 5 members: {FitStatus.BUDGET.sentence}"
+    given.findings = tuple(types.SimpleNamespace(code="S06", outcome=o) for o in [outcome] if o)
+    caption, _ = drawn("training", given)
+    assert caption.count("more steps") == 1
+    assert said in caption
+    given.candidate.status = FitStatus.CONVERGED.sentence
+    assert "more steps" not in drawn("training", given)[0]
 
 
 def test_figures_without_what_they_need_are_left_out():

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from assay.data.chars import counted
 from assay.figure import COLOURS, add_legend, new_axes, shorten, thin_curve, thin_points
+from assay.train import FitStatus
 
 _NAME = 26  # characters of a method's name in a legend
 
@@ -115,11 +117,22 @@ def draw_training(result, figure):
 
 
 def caption_training(result):
-    """Say what the curves show."""
-    return (
-        "Loss while the candidate was trained (first seed): flat at its end, or it could have "
-        f"gone on. {result.candidate.status}"
-    )
+    """Say what the curves show, and what the check of the training found beyond them."""
+    return f"Loss while the candidate was trained (first seed). {_ended(result)}".rstrip()
+
+
+def _ended(result):
+    """Return how training ended: where its steps were used up, S06 knows whether more would pay."""
+    status = result.candidate.status
+    found = next((f.outcome for f in result.findings if f.code == "S06"), "")
+    known = {
+        "pass": "Training used all its steps; the training loss was still falling at the last one, "
+        "but more steps would hardly pay (S06).",
+        "warn": "Training used all its steps and had not finished (S06): more steps may give a "
+        "better network.",
+    }
+    unsure = FitStatus.BUDGET.sentence
+    return status.replace(unsure, known.get(found, unsure))
 
 
 # --- calibration ----------------------------------------------------------------------------
@@ -207,7 +220,8 @@ def draw_domain(result, figure):
 def caption_domain(result):
     """Say what the points show."""
     out = int(np.sum(~np.asarray(result.arrays["row_inside_domain"])))
-    said = f"{out:,} test runs lie outside" if out else "No test run lies outside"
+    lies = "lies" if out == 1 else "lie"
+    said = f"{counted(out, 'test run')} {lies} outside" if out else "No test run lies outside"
     return (
         "Error of each test run against its distance to the nearest fit run; beyond the dashed "
         f"line, or outside the box of the inputs, a run is outside the validity domain. {said}."
