@@ -54,6 +54,27 @@ return poor;
 """
 
 
+# Of every row of the list of losses: texts that run into each other, or out of their section.
+OVERLAPS = """
+const boxes = e => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return [...range.getClientRects()].map(r => [r.left, r.right, r.top, r.bottom, e.textContent]);
+};
+const meet = (a, b) => Math.min(a[1], b[1]) - Math.max(a[0], b[0]) > 1
+  && Math.min(a[3], b[3]) - Math.max(a[2], b[2]) > 1;
+return [...document.querySelectorAll('.forest li:not(.scale)')].map(li => {
+  const edge = li.closest('section').getBoundingClientRect().right + 1;
+  const parts = [...li.querySelectorAll('.name, strong, .within')].map(boxes);
+  const poor = parts.flat().filter(b => b[1] > edge).map(b => b[4]);
+  parts.forEach((a, i) => parts.slice(i + 1).flat().forEach(b => {
+    if (a.some(box => meet(box, b))) poor.push(a[0][4] + ' | ' + b[4]);
+  }));
+  return poor;
+});
+"""
+
+
 @pytest.fixture(scope="module")
 def browser():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -153,6 +174,15 @@ def test_nothing_runs_out_of_the_page(browser, pages, name, size):
         ".map(e => e.textContent.slice(0, 40))"
     )
     assert cut == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, (1200, 800), (1000, 800), (700, 800), SMALL_PHONE])
+@pytest.mark.parametrize("name", ["not_earned", "factors"])
+def test_texts_beside_the_axis_of_losses_keep_apart(browser, pages, name, size):
+    show(browser, pages[name], size)
+    rows = browser.execute_script(OVERLAPS)
+    assert len(rows) == len(fake.ALL[name]().gains)
+    assert [row for row in rows if row] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -290,6 +290,44 @@ def test_factors_are_one_scale_on_both_sides_of_equal(numbers, said):
     assert words.gain_text(gain(*numbers), factors=True) == said
 
 
+def test_ratios_of_losses_stand_on_a_scale_of_powers_with_labels():
+    gains = fake.factors().gains
+    axis = graphics.axis(gains, factors=True)
+    places = {text: at for at, text in axis.ticks}
+    assert places["equal"] == axis.zero == axis.place(0.0)
+    assert places["÷ 100"] == axis.place(0.99)
+    dots = [graphics.bar(g, axis).dot for g in gains]
+    assert dots == sorted(dots)
+    assert dots[0] < axis.zero < dots[1]
+    assert axis.place(0.9) - axis.zero == pytest.approx(axis.zero - axis.place(-9.0), abs=0.02)
+    assert graphics.bar(gains[1], axis).cut_low
+    assert graphics.bar(gain(1.0, 1.0, 1.0), axis).dot == 100  # nothing is left of the loss
+
+
+@pytest.mark.parametrize(
+    ("estimate", "ticks"),
+    [
+        (-0.1, {"× 1.1", "equal"}),
+        (-1.0, {"× 2", "equal"}),
+        (0.9, {"equal", "÷ 2", "÷ 5", "÷ 10"}),
+        (-999.0, {"× 1,000", "× 100", "× 10", "equal"}),
+        (-1e9, {"× 1e9", "equal"}),
+    ],
+)
+def test_a_scale_of_ratios_has_round_ticks_near_and_far(estimate, ticks):
+    axis = graphics.axis([gain(estimate, estimate, estimate)], factors=True)
+    assert ticks <= {text for _, text in axis.ticks}
+    assert 2 <= len(axis.ticks) <= 6
+
+
+def test_the_axes_of_a_page_have_labels(pages):
+    for name, said in (("factors", "equal"), ("not_earned", "0 %")):
+        shown = re.findall(r'<text class="iv-label[^>]*middle">([^<]*)<', pages[name])
+        shown = [text.replace("\N{NO-BREAK SPACE}", " ") for text in shown]
+        assert shown.count(said) == 2  # at the top, and against each baseline
+        assert len(shown) >= 5
+
+
 def test_a_gain_without_width_is_drawn():
     g = gain(0.0, 0.0, 0.0)
     assert graphics.bar(g, graphics.axis([g])).width == 0

@@ -157,7 +157,7 @@ def _headline(result: Result) -> dict[str, Any] | None:
     if gain is None:
         return None
     estimate, within = words.gain_text(gain, factors=factors)
-    axis = graphics.axis([gain])
+    axis = graphics.axis([gain], factors=factors)
     return {
         "estimate": estimate,
         "interval": within,
@@ -176,7 +176,8 @@ def _forest(result: Result) -> dict[str, Any] | None:
         return None
     against = result.gain.against if result.gain else None
     gains = sorted(result.gains, key=lambda g: (g.against != against, _last_if_missing(g)))
-    axis, factors = graphics.axis(gains), words.in_factors(result)
+    factors = words.in_factors(result)
+    axis = graphics.axis(gains, factors=factors)
     digits = min(map(words.gain_digits, gains))
     rows = []
     for gain in gains:
