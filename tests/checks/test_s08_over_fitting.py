@@ -25,6 +25,7 @@ def test_warns_on_noise_learned_by_heart(surrogate_view, problem_parts, seed):
     assert found.outcome == "warn"
     assert found.interval[0] > 10.0
     assert found.interval[0] < found.measured < found.interval[1]
+    assert any("--weight-decay validation" in fix for fix in found.fix)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

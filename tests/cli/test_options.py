@@ -127,6 +127,23 @@ def test_what_is_typed_reaches_a_surrogate_study(study, tmp_path):
     assert told["bounds"] == ["a=0:1", "b=-1:1e3"]
     assert told["sigma"] == "u_*=2,v=0.1"
     assert (told["candidate"], told["modes"], told["members"]) == ("neural-ode", 0.99, 5)
+    assert told["weight_decay"] is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"), [("validation", "validation"), ("0", 0.0), ("1e-4", 1e-4)]
+)
+def test_a_weight_decay_is_a_number_or_a_word(study, tmp_path, typed, told):
+    args = ["surrogate", "r.csv", "--outputs", "y", "--weight-decay", typed, "--quiet"]
+    assert main([*args, "--out", str(tmp_path / "x")]) == 0
+    assert study.told["weight_decay"] == told
+
+
+@pytest.mark.parametrize("typed", ["-1", "nan", "inf", "auto", "Validation"])
+def test_another_weight_decay_is_wrong_use(study, typed, capsys):
+    assert main(["surrogate", "r.csv", "--outputs", "y", "--weight-decay", typed]) == 2
+    assert "'validation'" in capsys.readouterr().err
+    assert study.told is None
 
 
 def test_what_is_typed_reaches_a_physics_study(study, tmp_path):

@@ -214,6 +214,28 @@ def test_networks_by_name():
     assert (single.name, type(single.make(0))) == ("MLP", MLPSurrogate)
 
 
+def test_the_weight_decay_reaches_every_network(X):
+    making = Making(None, 2, True, None, None, "validation")
+    for name in ("mlp", "resnet", "neural_ode"):
+        assert candidate_method(name, making).make(0).model.member.weight_decay == "validation"
+    single = candidate_method("mlp", Making(None, 1, False, None, None, 1e-3)).make(0)
+    assert single.weight_decay == 1e-3
+    study = SurrogateStudy(X, simulator(X), weight_decay="validation")
+    assert study._need.settings()["weight_decay"] == "validation"
+    assert study._need.making.weight_decay == "validation"
+
+
+@pytest.mark.parametrize("decay", [-1e-3, np.nan, np.inf, "auto", True])
+def test_a_weight_decay_that_no_network_takes_is_refused_before_any_fit(decay, X):
+    with pytest.raises(StudyError, match="`weight_decay`"):
+        SurrogateStudy(X, simulator(X), weight_decay=decay).run(seeds=1)
+
+
+def test_a_weight_decay_is_not_for_what_is_brought(X):
+    with pytest.raises(StudyError, match="was brought"):
+        SurrogateStudy(X, simulator(X), candidate=rough, weight_decay=0.1).run(seeds=1)
+
+
 def test_baselines_take_the_bounds_of_the_study():
     bounds = np.array([[0.0, 2.0]])
     methods = baseline_methods(Making(bounds, 5, False, None, None))

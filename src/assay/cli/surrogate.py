@@ -1,5 +1,7 @@
 """``assay surrogate``: whether a network in place of a slow simulator beats a Gaussian process."""
 
+import math
+
 import click
 
 from assay.cli.options import Common, FilesAfterOption, common, names, study
@@ -21,6 +23,24 @@ class Modes(click.ParamType):
         if 0.0 < number < 1.0 or (number >= 1.0 and number == int(number)):
             return number
         return self.fail(f"{value!r} is neither a whole number from 1 nor a share below 1.")
+
+
+class Decay(click.ParamType):
+    """A finite number from 0, or the word that has it chosen."""
+
+    name = "weight decay"
+
+    def convert(self, value, param, ctx):
+        """Return the number or the word, or say what is taken."""
+        if value == "validation":
+            return value
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        if math.isfinite(number) and number >= 0.0:
+            return number
+        return self.fail(f"{value!r} is neither a number from 0 nor the word 'validation'.")
 
 
 @click.command("surrogate", cls=FilesAfterOption, greedy=("--test",))
@@ -87,6 +107,13 @@ class Modes(click.ParamType):
     help="Networks in the ensemble; 1 is a single one, without a spread.",
 )
 @click.option(
+    "--weight-decay",
+    type=Decay(),
+    metavar="W",
+    help="Of the network: a number from 0, or 'validation', which chooses it on held-out runs "
+    "(6 to 30 more fits).  [default: a usual prior on the weights]",
+)
+@click.option(
     "--modes",
     type=Modes(),
     metavar="N",
@@ -110,6 +137,7 @@ def command(
     candidate: str,
     candidate_rows: str | None,
     members: int,
+    weight_decay: float | str | None,
     modes: float | None,
     group: str | None,
     drop: tuple[str, ...],
@@ -133,6 +161,7 @@ def command(
         "candidate": candidate,
         "candidate_rows": candidate_rows,
         "members": members,
+        "weight_decay": weight_decay,
         "modes": modes,
         "group": group,
         "drop": drop,

@@ -10,6 +10,7 @@ from assay.estimators import configured
 from assay.study import Method
 from assay.surrogate.baselines import BASELINES
 from assay.surrogate.brought import bring
+from assay.surrogate.choices import check_decay
 from assay.surrogate.ensemble import MOST_MEMBERS, DeepEnsemble
 from assay.surrogate.gp import GaussianProcess
 from assay.surrogate.mlp import MLPSurrogate
@@ -47,6 +48,8 @@ class Making:
         Of `PCAOutputs`.
     sigma : float or None [unit of the outputs]
         Of `PCAOutputs`: the smallest noise of any output.
+    weight_decay : float >= 0, "validation" or None
+        Of the default candidates; None is their own default.
     """
 
     bounds: np.ndarray | None
@@ -54,6 +57,7 @@ class Making:
     many: bool
     modes: Any
     sigma: float | None
+    weight_decay: Any = None
 
     def wrapped(self, model: Any) -> Any:
         """Return `model` itself, or behind the principal components of the outputs."""
@@ -67,7 +71,7 @@ class Making:
 
     def network(self, kind: type, seed: int) -> Any:
         """Return one network of a kind, or an ensemble of them."""
-        member = kind(bounds=self.bounds, random_state=seed)
+        member = kind(bounds=self.bounds, weight_decay=self.weight_decay, random_state=seed)
         if self.members > 1:
             member = DeepEnsemble(member, size=self.members, random_state=seed)
         return self.wrapped(member)
@@ -85,8 +89,10 @@ def candidate_method(candidate: Any, making: Making) -> Method:
     Raises
     ------
     StudyError
-        For a number of members that makes no ensemble, and for what cannot be brought.
+        For a number of members that makes no ensemble, a weight decay that no network takes or that
+        is meant for what the user brought, and for what cannot be brought.
     """
+    check_decay(making.weight_decay)
     whole = isinstance(making.members, int | np.integer) and not isinstance(making.members, bool)
     if not whole or not 1 <= making.members <= MOST_MEMBERS:
         raise StudyError(
@@ -100,6 +106,12 @@ def candidate_method(candidate: Any, making: Making) -> Method:
             return Method(
                 called, lambda seed, k=kind: making.network(k, seed), _about(about, making)
             )
+    if making.weight_decay is not None:
+        raise StudyError(
+            f"`weight_decay` is for {', '.join(name for name, *_ in NETWORKS)}, and the candidate "
+            "was brought.",
+            hint="Leave it out, or give it to the object that you bring.",
+        )
     method = bring(candidate)
     if any(method.name == b.name for b in BASELINES):
         return dataclasses.replace(method, name=f"{method.name} (candidate)")

@@ -246,8 +246,9 @@ class OverFitting:
             else "",
             fix=(
                 "Give more runs: the learning curve in the report says how many.",
-                "Stop early (validation_fraction=0.1, patience=10), or raise the weight decay by "
-                "factors of 10.",
+                "Have the weight decay chosen on held-out runs (`--weight-decay validation`, in "
+                'Python `weight_decay="validation"`), or raise it by factors of 10.',
+                "In Python, stop early (validation_fraction=0.1, patience=10).",
                 "Use a smaller network, or the Gaussian process, which sets its own smoothness.",
             )
             if bad

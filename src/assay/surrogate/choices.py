@@ -59,13 +59,23 @@ def is_number(value) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
-def _check_numbers(given):
-    decay = given.weight_decay
-    if not (decay is None or is_number(decay) or (isinstance(decay, str) and decay == CHOSEN)):
+def check_decay(decay) -> None:
+    """Require a weight decay that a network takes: None, a number from 0, or ``"validation"``."""
+    number = is_number(decay)
+    if not (decay is None or number or (isinstance(decay, str) and decay == CHOSEN)):
         raise StudyError(
             f"`weight_decay` must be a number, None or {CHOSEN!r}, got {decay!r}.",
             hint=f"{CHOSEN!r} chooses it on held-out runs; None is a usual prior.",
         )
+    if number and not 0.0 <= decay < np.inf:
+        raise StudyError(
+            f"`weight_decay` must be finite and not negative, got {decay!r}.",
+            hint="0 is no weight decay; None is a usual prior.",
+        )
+
+
+def _check_numbers(given):
+    check_decay(given.weight_decay)
     for field in ("learning_rate", "init_scale", "validation_fraction"):
         if not is_number(getattr(given, field)):
             raise StudyError(

@@ -20,6 +20,7 @@ def run(
     candidate: str | None = "mlp",
     candidate_rows: str | None = None,
     members: int = 5,
+    weight_decay: float | str | None = None,
     modes: float | None = None,
     group: str | None = None,
     drop: tuple[str, ...] = (),
@@ -50,6 +51,7 @@ def run(
     candidate_rows : str
         A file of predictions of the test runs, made elsewhere.
     members : int
+    weight_decay : float, or "validation"
     modes : int, or float in (0, 1)
     group : str
         Name of a column.
@@ -93,6 +95,7 @@ def run(
             else (candidate or "mlp").replace("-", "_")
         ),
         members=members,
+        weight_decay=weight_decay,
         modes=int(modes) if modes is not None and modes >= 1 and modes == int(modes) else modes,
         group=group,
         drop=tuple(drop),

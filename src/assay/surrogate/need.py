@@ -54,6 +54,7 @@ class SurrogateNeed(AbstractNeed):
     bounds: np.ndarray | None
     brought: Any
     members: int
+    weight_decay: Any
     modes: Any
     learning_curve: bool
     checks_: tuple
@@ -80,6 +81,7 @@ class SurrogateNeed(AbstractNeed):
             many=self.common or self.modes is not None,
             modes=self.modes,
             sigma=None if self.sigma is None else float(self.sigma.min()),
+            weight_decay=self.weight_decay,
         )
 
     def split(self, seed):
@@ -286,6 +288,7 @@ class SurrogateNeed(AbstractNeed):
             "candidate": brought if isinstance(brought, str) else _brought(brought),
             "candidate_rows": str(brought) if isinstance(brought, Path) else None,
             "members": self.members,
+            "weight_decay": self.weight_decay,
             "modes": self.modes,
             "learning_curve": self.learning_curve,
         }

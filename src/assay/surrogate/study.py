@@ -35,6 +35,9 @@ class SurrogateStudy(AbstractStudy):
         function from inputs to outputs, or predictions of the test runs (array or file).
     members : int >= 1, default 5
         Size of the ensemble; 1 is a single network.
+    weight_decay : float >= 0, "validation" or None
+        Of the kinds of network above: a number, or chosen on held-out runs; None is their default,
+        see `MLPSurrogate`.
     modes : int, float in (0, 1) or None
         Principal components of many outputs, see `PCAOutputs`.
     group : str, optional
@@ -65,6 +68,7 @@ class SurrogateStudy(AbstractStudy):
         bounds: Any = None,
         candidate: Any = "mlp",
         members: int = 5,
+        weight_decay: Any = None,
         modes: Any = None,
         group: str | None = None,
         drop: Any = (),
@@ -89,6 +93,7 @@ class SurrogateStudy(AbstractStudy):
             bounds=bounds_of(bounds, runs),
             brought="mlp" if candidate is None else candidate,
             members=members,
+            weight_decay=weight_decay,
             modes=modes,
             learning_curve=bool(learning_curve),
             checks_=CHECKS if checks is None else tuple(checks),
