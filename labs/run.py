@@ -34,7 +34,7 @@ LABS = (
     ("004-lab4-inverse", "physics_inverse"),
     ("004-lab4-extensions", "physics_extensions"),
     ("004-section9-physics", "physics_section9"),
-    ("004-ex12", "physics_heat"),
+    ("004-lab4-exercise12", "physics_heat"),
 )
 
 _BOUND = re.compile(r"\s*([A-Za-z0-9_ -]+?) in \[([^,\]]+), ([^,\]]+)\]\s*")

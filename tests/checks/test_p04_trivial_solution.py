@@ -98,3 +98,17 @@ def test_not_applicable(physics_view):
     nothing = heat().replace(exact=lambda t, x: 0.0 * t)
     with pytest.raises(NotApplicable, match="zero itself"):
         CHECK(physics_view(nothing, fields=lambda s, p, truth: truth))
+
+
+@pytest.mark.parametrize(("built_in", "cause"), [((), "built in"), (("u at t = 0",), "outweighs")])
+def test_cures_are_those_that_are_left(physics_view, built_in, cause):
+    """Where all conditions are built in already, building them in is no advice."""
+
+    class Collapsed:
+        soft_ = built_in
+
+    view = physics_view(oscillator(), [Collapsed()] * 3, fields=lambda s, p, truth: 0.0 * truth)
+    found = CHECK(view)
+    assert found.outcome == "fail"
+    assert cause in found.cause
+    assert any("Build the conditions in" in fix for fix in found.fix) == bool(built_in)

@@ -90,3 +90,14 @@ def test_not_applicable_where_nothing_is_to_be_found():
     )  # fmt: skip
     with pytest.raises(NotApplicable, match="Nothing"):
         CHECK(view_of(problem, ClassicalSolver(tolerance=1e-4)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_warns_where_the_best_value_is_the_end_of_the_range(seed):
+    """A decay at 1.5 and a range from 2 on: the least of it fits best."""
+    problem = decay(lambda d: d.u_t + d.a * d.u, "a", seed, low=2.0)
+    found = CHECK(view_of(problem, LeastSquaresFit()))
+    assert found.outcome == "warn"
+    assert "end of the declared range: a (2" in found.sentence
+    healthy = decay(lambda d: d.u_t + d.a * d.u, "a", seed)
+    assert CHECK(view_of(healthy, LeastSquaresFit())).outcome == "pass"

@@ -70,9 +70,63 @@ def test_threshold_is_the_quantile_of_chi_square():
     assert CHECK(view_of(problem)).threshold == pytest.approx(52.386 / 20, rel=1e-4)
 
 
-def test_not_applicable_without_the_noise():
+def test_not_applicable_without_the_noise_of_equal_readings():
     problem = oscillator_inverse(0)
     (reading,) = problem.readings
-    told = Measured("u", reading.at, reading.values)
+    told = Measured("u", reading.at, np.full(len(reading.values), 0.3))
     with pytest.raises(NotApplicable, match="noise"):
         CHECK(view_of(problem.replace(readings=(told,))))
+
+
+def without_sigma(problem):
+    told = tuple(Measured(r.name, r.at, r.values) for r in problem.readings)
+    return problem.replace(readings=told)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_the_noise_a_misfit_above_the_spread_fails(seed):
+    """A growing solution for readings that decay: their mean would be nearer."""
+    problem = cooling(seed, sign=-1.0)
+    found = CHECK(view_of(problem))
+    assert found.outcome == "fail"
+    assert found.measured > 2.0
+    assert "mean alone would be nearer" in found.sentence
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("noise", [0.5, 40.0])
+def test_without_the_noise_the_right_equation_is_silent(seed, noise):
+    """However large the noise is: 40 K is twice what the temperature moves by."""
+    found = CHECK(view_of(cooling(seed, noise=noise)))
+    assert found.outcome == "pass"
+    assert found.measured < 1.2
+
+
+def test_without_the_noise_readings_in_another_unit_fail():
+    (reading,) = cooling(0).readings
+    metres = Measured("T", reading.at, reading.values / 1e3)
+    assert CHECK(view_of(cooling(0).replace(readings=(metres,)))).outcome == "fail"
+
+
+def test_spread_is_that_of_each_field():
+    problem = without_sigma(oscillator_inverse(0))
+    (reading,) = problem.readings
+    fit = LeastSquaresFit().fit(problem)
+    points = np.asarray(reading.at["t"])[:, None]
+    miss = fit.solution_.at(points)[:, 0] - reading.values
+    expected = np.sqrt(np.mean(miss**2)) / np.std(reading.values)
+    assert CHECK(view_of(problem)).measured == pytest.approx(expected, rel=1e-6)
+
+
+def cooling(seed, *, sign=1.0, noise=0.5):
+    t = np.linspace(0.1, 3.0, 40)
+    clean = 20.0 + 70.0 * np.exp(-0.8 * t)
+    values = clean + noise * np.random.default_rng(seed).normal(size=40)
+    return Problem(
+        lambda d: d.T_t + sign * d.k * (d.T - 20.0),
+        {"t": (0.0, 3.0)},
+        fields="T",
+        conditions=(Initial("T", 90.0),),
+        parameters={"k": Unknown(0.05, 5.0)},
+        readings=(Measured("T", {"t": t}, values),),
+    )

@@ -176,3 +176,21 @@ def test_figures_without_what_they_need_are_left_out():
     arrays = {k: v for k, v in given.arrays.items() if k.startswith(kept)}
     bare = types.SimpleNamespace(**vars(given) | {"arrays": arrays})
     assert [spec.key for spec in FIGURES if spec.applies(bare)] == ["solution"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(300.0, 350.0, (300.0, 350.0)), (-350.0, -300.0, (-350.0, -300.0)), (-1.0, 3.0, (-3.0, 3.0))],
+)
+def test_colours_span_the_field(low, high, ends):
+    """A temperature of 300 to 350 K shows its variation; both signs keep zero in the middle."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    from assay.physics.figures import _scale
+
+    both = LinearSegmentedColormap.from_list("field", ["blue", "white", "red"])
+    (bottom, top), colours = _scale(np.linspace(low, high, 9).reshape(3, 3), both)
+    assert (bottom, top) == ends
+    norm = lambda value: colours((value - bottom) / (top - bottom))
+    np.testing.assert_allclose(norm(bottom)[:3], (0, 0, 1) if low < 0 else (1, 1, 1), atol=0.01)
+    np.testing.assert_allclose(norm(top)[:3], (1, 0, 0) if high > 0 else (1, 1, 1), atol=0.01)

@@ -299,3 +299,35 @@ def test_search_respects_the_limits(rng):
     end = search(one, np.log([1.0, 1.0, 1e-4]), 1e-6, 100)
     assert end.nugget >= 0.999e-6
     assert max(end.lengths) <= 100.001
+
+
+# --- runs that repeat each other ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_runs_change_nothing(seed):
+    """Copies with their noise in them would be proof of no noise at all."""
+    rng = np.random.default_rng(seed)
+    X, y = wavy(rng, n=120, noise=0.5)
+    copies = rng.integers(0, 120, 40)
+    plain = GaussianProcess().fit(X, y)
+    again = GaussianProcess().fit(np.vstack([X, X[copies]]), np.r_[y, y[copies]])
+    new = rng.random((50, 3))
+    np.testing.assert_allclose(again.predict(new), plain.predict(new), rtol=1e-9)
+    assert again.nugget_ > 0.05
+
+
+def test_runs_repeated_with_other_outputs_are_all_used(rng):
+    X, y = wavy(rng, n=30, noise=0.2)
+    gp = GaussianProcess().fit(np.vstack([X, X]), np.r_[y, y + 0.2 * rng.normal(size=30)])
+    assert len(gp.inputs_) == 60
+
+
+def test_the_last_search_goes_on_until_it_has_converged(rng, monkeypatch):
+    """From a poor start on a tenth of the runs one round of four steps is not enough."""
+    X = rng.random((300, 8))
+    y = np.sin(X @ np.arange(1.0, 9.0)) + 0.01 * rng.normal(size=300)
+    gp = GaussianProcess(search_rows=30, most_steps=32, starts=1)
+    assert gp.fit(X, y).converged_
+    monkeypatch.setattr("assay.surrogate.gp._ROUNDS", 1)
+    assert not gp.fit(X, y).converged_

@@ -47,6 +47,8 @@ class Unidentifiable:
         shares = {name: _share(fit, name, u) for name, u in view.problem.unknown.items()}
         worst = max(shares, key=shares.get)
         told = {"measured": shares[worst], "threshold": self.most}
+        if shares[worst] <= self.most and fit.edge_:
+            return _at_the_end(self, fit, told)
         if shares[worst] <= self.most:
             return finding(
                 self, "pass",
@@ -69,6 +71,20 @@ class Unidentifiable:
         )  # fmt: skip
 
 
+def _at_the_end(check, fit, told):
+    names = ", ".join(f"{name} ({fit.parameters_[name]:.4g})" for name in fit.edge_)
+    return finding(
+        check, "warn",
+        f"The best value is at the end of the declared range: {names}.", **told,
+        cause="The range leaves the true value out, or the equation is wrong and the unknown takes "
+        "up what it lacks.",
+        fix=(
+            "Check signs and units of the equation, the conditions and the readings.",
+            "Declare a wider range, if values beyond it are possible.",
+        ),
+    )  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class DataInConflict:
     """The equation cannot explain the readings within their noise (P14).
@@ -77,6 +93,9 @@ class DataInConflict:
     ----------
     chance : float [-]
         Probability of so large a misfit where equation and noise are right.
+    most_spread : float [-]
+        Root mean square of the misfit over the spread of the readings, where their noise is not
+        given. The mean of the readings has 1, noise alone brings no right equation above it.
     """
 
     code: ClassVar[str] = "P14"
@@ -84,14 +103,15 @@ class DataInConflict:
     severity: ClassVar[str] = "fail"
 
     chance: float = 1e-4
+    most_spread: float = 1.5
 
     def __call__(self, view):
-        """Test the misfit of the classical fit, where the noise is known."""
+        """Test the misfit of the classical fit against the noise, or else the readings' spread."""
         from scipy.stats import chi2
 
         fit = _fit_of(view)
         if any(reading.sigma is None for reading in view.problem.readings):
-            raise NotApplicable("The noise of the readings is not given.")
+            return self._by_spread(view.problem, fit)
         n = sum(len(reading.values) for reading in view.problem.readings)
         free = max(n - len(view.problem.unknown), 1)
         p = float(chi2.sf(fit.misfit_ * free, free))
@@ -107,6 +127,40 @@ class DataInConflict:
             fix=(
                 "Look at the misfit over time and place: a pattern tells which term is missing.",
                 "Check signs and units of the equation, and `sigma` of the readings.",
+            ),
+        )  # fmt: skip
+
+    def _by_spread(self, problem, fit):
+        ends = np.cumsum([len(reading.values) for reading in problem.readings])[:-1]
+        # Without a noise the rows were divided by a guess of it: undo that.
+        misses = np.split(fit.residuals_ * fit.misfit_function_.sigma, ends)
+        parts = [
+            float(np.sqrt(np.mean(miss**2)) / np.std(reading.values))
+            for miss, reading in zip(misses, problem.readings, strict=True)
+            if np.ptp(reading.values) > 0.0
+        ]
+        if not parts:
+            raise NotApplicable("The noise of the readings is not given, and all are equal.")
+        worst = max(parts)
+        told = {"measured": worst, "threshold": self.most_spread}
+        if worst <= self.most_spread:
+            return finding(
+                self, "pass",
+                f"The solution leaves {worst:.2g} of the readings' spread; without `sigma` only "
+                "more than that spread is called a conflict.",
+                **told,
+            )  # fmt: skip
+        return finding(
+            self, "fail",
+            f"The best solution misses the readings by {worst:.3g} times their own spread: their "
+            "mean alone would be nearer. No value of the unknowns explains them.",
+            **told,
+            cause="A term is missing or has a wrong sign, a condition is wrong, or units are "
+            "mixed.",
+            fix=(
+                "Look at the misfit over time and place: a pattern tells which term is missing.",
+                "Check signs and units of the equation, the conditions and the readings.",
+                "Give the readings their `sigma`: then smaller conflicts are seen too.",
             ),
         )  # fmt: skip
 

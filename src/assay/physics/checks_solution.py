@@ -78,15 +78,33 @@ class TrivialSolution:
             f"In {int(fell.sum())} of {n} runs the network is close to {what} everywhere "
             f"({percent(smallest)} of the reference's size){_since(view, fell)}: {what} solves the "
             "equation, and the conditions did not hold it off.",
-            **told,
-            cause="The residual outweighs the conditions, and shrinking the output is the quickest "
-            "way to shrink it.",
-            fix=(
-                'Let the equation be scaled (`scaling="auto"`, the default).',
-                'Build the conditions in (`conditions="hard"`), so that zero cannot be reached.',
-                'Give the conditions a larger weight (`weights={"condition": 100.0}`).',
-            ),
+            **told, **_remedy(view, fell),
         )  # fmt: skip
+
+
+def _remedy(view, fell):
+    """Return cause and cures: other ones where the conditions are built in already."""
+    soft = [getattr(view.candidate[i], "soft_", ("?",)) for i in np.flatnonzero(fell)]
+    if not any(soft):
+        return {
+            "cause": "All conditions are built in, but they hold only where they are given: the "
+            "training did not carry the solution from there into the box.",
+            "fix": (
+                "Give the training more steps (`steps=`) or time.",
+                "Take a shorter box, or march through time in windows (`windows=`): over many "
+                "periods or decay times the equation holds the network only near the conditions.",
+                "Check the units of the box: is it as long as you mean?",
+            ),
+        }
+    return {
+        "cause": "The residual outweighs the conditions, and shrinking the output is the quickest "
+        "way to shrink it.",
+        "fix": (
+            'Let the equation be scaled (`scaling="auto"`, the default).',
+            'Build the conditions in (`conditions="hard"`), so that zero cannot be reached.',
+            'Give the conditions a larger weight (`weights={"condition": 100.0}`).',
+        ),
+    }
 
 
 def _since(view, fell):

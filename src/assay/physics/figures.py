@@ -138,10 +138,10 @@ def draw_maps(result, figure):
     for j in range(shown):
         unit, name = arrays["field_units"][j], str(arrays["field_names"][j])
         off = fields[..., j] - truth[..., j]
-        size = np.abs(truth[..., j]).max() or 1.0
-        for column, (values, most, label) in enumerate(
-            ((fields[..., j], size, _with_unit(f"{name}, network", unit)),
-             (off, np.abs(off).max() or 1.0, _with_unit(f"error of {name}", unit)))
+        most = np.abs(off).max() or 1.0
+        for column, (values, (low, high), colours, label) in enumerate(
+            ((fields[..., j], *_scale(truth[..., j], both), _with_unit(f"{name}, network", unit)),
+             (off, (-most, most), both, _with_unit(f"error of {name}", unit)))
         ):  # fmt: skip
             axes = new_axes(
                 figure,
@@ -151,10 +151,23 @@ def draw_maps(result, figure):
             )
             axes.grid(visible=False)
             drawn = axes.imshow(
-                values.T, origin="lower", aspect="auto", cmap=both, vmin=-most, vmax=most,
+                values.T, origin="lower", aspect="auto", cmap=colours, vmin=low, vmax=high,
                 extent=(*ends[0], *ends[1]), interpolation="nearest",
             )  # fmt: skip
             _bar(figure, drawn, axes, label)
+
+
+def _scale(values, both):
+    """Return the ends of a colour scale and the colours: two where a field has both signs."""
+    low, high = float(values.min()), float(values.max())
+    if low < 0.0 < high:
+        most = max(-low, high)
+        return (-most, most), both
+    from matplotlib.colors import ListedColormap
+
+    # From the paper on, so that a field far from zero, such as a temperature, shows its variation.
+    one = both(np.linspace(0.5, 1.0, 256) if high > 0.0 else np.linspace(0.0, 0.5, 256))
+    return (low, high if high > low else low + 1.0), ListedColormap(one)
 
 
 def _bar(figure, drawn, axes, label):

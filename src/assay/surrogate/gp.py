@@ -1,5 +1,6 @@
 """The Gaussian process: the classical surrogate that a network must beat."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from assay.surrogate.threads import one_thread
 from assay.surrogate.transforms import NAMES, possible, transform_named
 
 _CHUNK_VALUES = 4_000_000  # correlations at once in a prediction
+_ROUNDS = 6  # of the last search, while it has not converged
 
 
 class GaussianProcess(Surrogate):
@@ -26,7 +28,7 @@ class GaussianProcess(Surrogate):
 
     Constant mean and process variance are those of largest likelihood, per output; length scales
     and nugget, common to all outputs, maximise the marginal likelihood by L-BFGS from several
-    starts (see `Likelihood`).
+    starts (see `Likelihood`). Exact copies of a run count once.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ class GaussianProcess(Surrogate):
     final_rows : int >= 10 or None, default None
         So many; None takes all. Predictions use all runs in any case.
     most_steps : int >= 1, default 200
-        Of a search; the last one, on more than `search_rows` runs, is given an eighth.
+        Of a search; the last one, on more than `search_rows` runs, is given an eighth, and as much
+        again up to six times while it has not converged.
     nugget_floor : float > 0, default 1e-9
         Smallest nugget.
     random_state : int, default 0
@@ -142,6 +145,9 @@ class GaussianProcess(Surrogate):
         self.n_features_in_, self.n_outputs_ = X.shape[1], Y.shape[1]
         self.scaler_ = input_scaler(X, self.scaling, self.bounds)
         self.domain_ = Domain.fit(X, bounds=self.bounds)
+        # A copy of a run says nothing new, but the likelihood takes it for proof of no noise.
+        kept = np.sort(np.unique(np.hstack([X, Y]), axis=0, return_index=True)[1])
+        X, Y = X[kept], Y[kept]
         self.inputs_ = self.scaler_.forward(X, dtype=np.float64)
         with one_thread():
             self.transform_ = self._choose_scale(Y)
@@ -325,9 +331,15 @@ class GaussianProcess(Surrogate):
         self.spread_ = float(max(finite) - best.value)
         more = self._some(n, self.final_rows)
         if len(more) > len(rows):
-            whole = self._likelihood(Y, self.transform_, more)
-            best = search(whole, best.logs, self.nugget_floor, max(1, self.most_steps // 8))
-            best_of((best,))
+            whole, used = self._likelihood(Y, self.transform_, more), 0
+            # From a good start few steps are enough mostly; with many inputs they are not.
+            for _ in range(_ROUNDS):
+                best = search(whole, best.logs, self.nugget_floor, max(1, self.most_steps // 8))
+                best_of((best,))
+                used += best.evaluations
+                if best.converged:
+                    break
+            best = dataclasses.replace(best, evaluations=used)
         self.final_, self.converged_ = best, best.converged
 
     def _condition(self, Y):
