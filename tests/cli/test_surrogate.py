@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from assay.cli.main import main
+from assay.errors import StudyError
 from assay.models import save_model
-from assay.surrogate import GaussianProcess
+from assay.surrogate import GaussianProcess, SurrogateStudy
 
 CODES = {"earned": 0, "not_earned": 3, "invalid": 4, "undecided": 5}
 
@@ -73,6 +74,47 @@ def test_other_inputs_are_refused(model, tmp_path, capsys):
     assert main(["check", model, data, "--columns", "a,c,y"]) == 1
     assert "2 inputs" in capsys.readouterr().err
     assert main(["check", model, data, "--columns", "a,c"]) == 0
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Stop every surrogate study where it would begin to fit."""
+
+    def run(self, *given, **told):
+        raise StudyError("far enough.")
+
+    monkeypatch.setattr(SurrogateStudy, "run", run)
+
+
+@pytest.mark.usefixtures("stopped")
+def test_what_is_left_out_is_told_at_the_start_in_a_line_each(tmp_path, capsys):
+    rows = [f"{a},{b},steel,{y}" for a, b, y in runs(30, 0).round(3)]
+    rows[4] = "0.1,,steel,0.2"
+    path = tmp_path / "runs.csv"
+    path.write_text("a,b,material,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    typed = ["surrogate", str(path), "--outputs", "y", "--out", str(tmp_path / "x")]
+    assert main(typed) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in told] == ["note", "note", "error"]
+    assert "text: 'material'" in told[0]
+    assert "1 row of 30" in told[1]
+    assert "line 6" in told[1]
+    assert main([*typed, "--quiet"]) == 1
+    assert capsys.readouterr().err == "error: far enough.\n"
+    toml = tmp_path / "study.toml"
+    toml.write_text(f"need = 'surrogate'\ndata = '{path}'\noutputs = ['y']\n", encoding="utf-8")
+    assert main(["run", str(toml), "--out", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.splitlines() == told
+    toml.write_text(f"need = 'surrogate'\ndata = '{path}'\nnote = 'y'\n", encoding="utf-8")
+    assert main(["run", str(toml), "--out", str(tmp_path / "x")]) == 1
+    assert "unknown setting `note`" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("stopped")
+def test_nothing_is_told_where_nothing_is_left_out(tmp_path, capsys):
+    path = write(tmp_path / "runs.csv", runs(30, 0), ["a", "b", "y"])
+    assert main(["surrogate", path, "--outputs", "y", "--out", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err == "error: far enough.\n"
 
 
 @pytest.mark.slow

@@ -98,6 +98,8 @@ def study(monkeypatch):
         def __init__(self, *given, **told):
             kept.given, kept.told = given, told
 
+        left_out = ("a line",)
+
         def run(self, seed, **told):
             kept.seed, kept.run = seed, told
             return "a result"
@@ -123,6 +125,10 @@ def test_options_become_a_study(study, tmp_path):
     command.run(data="a.csv", test="t.csv", candidate_rows="p.csv")
     assert str(study.told["candidate"]) == "p.csv"
     assert study.run["seeds"] == 1
+    said = []
+    command.run(data="a.csv", note=said.append, weight_decay="validation")
+    assert said == ["a line"]
+    assert study.told["weight_decay"] == "validation"
 
 
 @pytest.mark.parametrize(

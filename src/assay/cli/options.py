@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import functools
 import importlib
+import inspect
 import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -178,9 +179,16 @@ def study(need: str, folder: Path, common: Common, settings: dict[str, Any]) -> 
     prepare(folder)
     run = importlib.import_module(f"assay.{need}.command").run
     taken = {"seed": common.seed, "seeds": common.seeds, "margin": common.margin, "out": folder}
+    taken |= notes_for(run, quiet=common.quiet)
     with shell.working(quiet=common.quiet) as progress:
         result = run(**settings, **taken, progress=progress)
     return finish(result, common, folder)
+
+
+def notes_for(run: Callable[..., Any], *, quiet: bool) -> dict[str, Any]:
+    """Return what a need's `command.run` is to call with notes on the data, where it takes it."""
+    takes = "note" in inspect.signature(run).parameters
+    return {"note": shell.note} if takes and not quiet else {}
 
 
 def names(context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:

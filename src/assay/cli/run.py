@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from assay.cli.options import Common, common, finish, prepare
+from assay.cli.options import Common, common, finish, notes_for, prepare
 from assay.cli.shell import working
 from assay.errors import StudyError, did_you_mean
 
@@ -44,8 +44,9 @@ def command(*, common: Common, study: Path) -> int:
     if "home" in inspect.signature(run).parameters:
         settings["home"] = home  # names of files may be meant from there
     prepare(folder)
+    notes = notes_for(run, quiet=common.quiet)
     with working(quiet=common.quiet) as progress:
-        result = run(**settings, out=folder, progress=progress)
+        result = run(**settings, out=folder, progress=progress, **notes)
     return finish(result, common, folder)
 
 
@@ -100,7 +101,7 @@ def check_settings(settings: dict[str, Any], run: Any, path: Path) -> None:
     import msgspec
 
     taken = inspect.signature(run).parameters
-    valid = set(taken) - {"home", "out", "progress"}
+    valid = set(taken) - {"home", "out", "progress", "note"}
     for name in sorted(valid):
         if taken[name].default is inspect.Parameter.empty and name not in settings:
             raise StudyError(

@@ -104,6 +104,11 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
+def note(text: str) -> None:
+    """Write ``note: ...``, one line, to stderr: what a study does with the data is told first."""
+    say(f"note: {one_line(text)}")
+
+
 def fail(message: str, *, hint: str = "", code: int = EXIT_FAILED) -> int:
     """Write ``error: ...`` and ``hint: ...``, one line each, to stderr and return `code`."""
     say(f"error: {one_line(message)}")

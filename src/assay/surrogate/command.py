@@ -30,6 +30,7 @@ def run(
     seeds: int | None = None,
     out: Any = None,
     progress: Any = None,
+    note: Any = None,
 ) -> Result:
     """Run a surrogate study from options as typed; see `SurrogateStudy` for what they mean.
 
@@ -62,6 +63,9 @@ def run(
     out : path
         Where the files of the run will go.
     progress : callable
+    note : callable
+        Called with a sentence each on rows and columns that are left out, before anything is
+        fitted.
 
     Returns
     -------
@@ -101,6 +105,8 @@ def run(
         drop=tuple(drop),
         learning_curve=learning_curve,
     )
+    for sentence in study.left_out if note is not None else ():
+        note(sentence)
     return study.run(
         seed,
         seeds=seeds if seeds is not None else (1 if candidate_rows else 3),

@@ -12,6 +12,9 @@ from assay.surrogate.inputs import Reading, Runs, read_runs
 from assay.surrogate.need import SurrogateNeed
 from assay.surrogate.stated import bounds_of, sigma_of
 
+# How the notes of reading begin to tell what is not used.
+_LEFT_OUT = (" set aside because ", "Left out, because ", "No inputs, because ")
+
 
 class SurrogateStudy(AbstractStudy):
     """Put a network to the test against the Gaussian process and the other classical surrogates.
@@ -104,6 +107,13 @@ class SurrogateStudy(AbstractStudy):
                 str(Y) if isinstance(Y, str | Path) else None,
             ),
         )
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Rows and columns of the sources that the study does not use, in a sentence each."""
+        given = () if self._need.given is None else self._need.given.notes
+        told = dict.fromkeys((*self._need.runs.notes, *given))
+        return tuple(text for text in told if any(mark in text for mark in _LEFT_OUT))
 
     def _need_for(self, seed):
         return self._need
