@@ -209,6 +209,7 @@ def _solved(matrix, right, weights):
     except RuntimeError:
         raise StudyError(
             "The conditions do not fix a solution: the equations on the points are singular.",
-            hint="Add the missing condition (a value, where all conditions are slopes), and take "
+            hint="Add the missing condition (a value, where all conditions are slopes; of a field "
+            "with first derivatives only, such as a pressure, the value on every face), and take "
             "out what is said twice.",
         ) from None

@@ -173,9 +173,15 @@ def bootstrap_intervals(pinn: Any, *, n: int = 20, steps: int = 50, seed: int = 
 def _redrawn(item, rows, weight, scale, rng):
     """Return the item of readings with targets at the network's values plus noise."""
     size, target = np.asarray(item["size"]), np.asarray(item["target"])
-    model = target + np.asarray(rows)[:, 0] / np.asarray(weight) * size
+    model = target + _unweighted(rows, weight) * size
     drawn = model + scale * size * rng.normal(size=len(model))
     return item | {"target": drawn.astype(target.dtype)}
+
+
+def _unweighted(rows, weight):
+    """Return the misfits of readings in their standard deviations; 0 where one does not count."""
+    rows, weight = np.asarray(rows)[:, 0], np.asarray(weight)
+    return np.divide(rows, weight, out=np.zeros_like(rows), where=weight > 0)
 
 
 def _noise(pinn):
@@ -188,8 +194,9 @@ def _noise(pinn):
     piece, data = pinn.pieces_[-1], _data(pinn)
     with jax.enable_x64(pinn.precision == "float64"):
         rows = all_rows(piece.setup.terms, piece.params, data)
+    # A training that was cut short early may hold readings back still: their weight is 0.
     parts = [
-        np.asarray(rows[i])[:, 0] / np.asarray(data.weights[i])
+        _unweighted(rows[i], data.weights[i])[np.asarray(data.weights[i]) > 0]
         for i, kind in enumerate(piece.setup.kinds)
         if kind == "reading"
     ]
