@@ -352,3 +352,17 @@ def test_only_problems_are_fitted():
 def test_windows_refuse_readings():
     with pytest.raises(StudyError, match="readings"):
         PINN(windows=2).fit(oscillator(readings=(readings(),)))
+
+
+@pytest.mark.parametrize(("hidden", "points"), [((40, 40), 60), ((20, 20), 300)])
+def test_the_last_steps_are_held_by_more_points(hidden, points):
+    """A shock asks for new points; few rows and many, so that both forms of the system meet it."""
+    from assay.physics.gallery import burgers, heat
+
+    network = PINN(hidden=hidden, points=points, steps=150).fit(burgers())
+    rows = len(network.data_.items[0]["x"])
+    assert rows == points + 3 * (points - points // 2)
+    fixed = PINN(hidden=hidden, points=points, steps=150, resample=None).fit(burgers())
+    assert len(fixed.data_.items[0]["x"]) == points
+    smooth = PINN(hidden=(20,), points=100, steps=150).fit(heat())
+    assert len(smooth.data_.items[0]["x"]) == 100

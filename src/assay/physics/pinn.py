@@ -90,7 +90,8 @@ class PINN(BaseEstimator):
     resample : int, "auto" or None
         After so many steps new points are drawn, more of them where the residual is large. "auto"
         does so, without readings, once the residual between the points is three times that at
-        them; Gauss-Newton then takes up to 1,000 steps, unless `steps` says how many.
+        them; Gauss-Newton then takes up to 1,000 steps, unless `steps` says how many, and the last
+        of them are held by two and a half times as many points.
     windows : int
         Parts of the time, solved one after the other; each starts from the end of the last.
     curriculum : dict of str to sequence of float, optional

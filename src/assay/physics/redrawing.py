@@ -11,6 +11,7 @@ from assay.train.rows import all_rows
 CANDIDATES = 20  # times as many points are looked at as are drawn again
 EVEN_SHARE = 0.2  # of them; more leaves too few for a shock (Burgers: 2e-4 with 1, 9e-5 with 0.2)
 OVERFITTED = 3.0  # residual between the points over that at them
+MORE_DRAWS = 3  # that join the points of the last steps
 MATTERS = 1e-4  # residual between the points, in sizes of the terms, below which nobody minds
 
 
@@ -60,6 +61,19 @@ def drawn_again(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarr
     # Half of the points stay: with all of them new, the weights swing between two sets.
     stay = np.random.default_rng(seed).choice(n, n // 2, replace=False)
     return np.concatenate([new, places[0][np.sort(stay)]])
+
+
+def many_drawn(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarray:
+    """Return the points so far and `MORE_DRAWS` times the new half of `drawn_again`.
+
+    Parameters
+    ----------
+    setup, params, places, seed
+        As in `drawn_again`.
+    """
+    n = len(places[0])
+    new = [drawn_again(setup, params, places, seed + i)[: n - n // 2] for i in range(MORE_DRAWS)]
+    return np.concatenate([places[0], *new])
 
 
 def _box(setup):

@@ -25,7 +25,7 @@ from assay.physics.leading import (
     noise_unsaid,
     without_fifth,
 )
-from assay.physics.redrawing import drawn_again, may_draw, overfitted
+from assay.physics.redrawing import drawn_again, many_drawn, may_draw, overfitted
 from assay.train.adam import Rate, adam
 from assay.train.descent import Descent, Limits, Stop, resumed
 from assay.train.lbfgs import lbfgs
@@ -253,6 +253,10 @@ class Course:
                 setup, params, self.data, self.places, recipe.seed + self.steps
             )
             drawn = self.drawing
+        elif recipe.resample == "auto" and self.drawing:
+            # The end is held by more points: on few the error swings with each draw.
+            self._place(setup, many_drawn(setup, params, self.places, recipe.seed + 1 + self.steps))
+            return self._balanced(setup, params, again=True) or True
         elif recipe.resample and recipe.resample != "auto":
             drawn = True
         if drawn:

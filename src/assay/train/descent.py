@@ -301,4 +301,6 @@ def resumed(state: dict, *, anew: bool = True) -> dict:
         changes["best_loss"] = np.full_like(state["best_loss"], np.inf)
     if anew and "fresh" in state:
         changes["fresh"] = np.asarray(YES)
-    return {**state, **changes}
+    # The matrix is made again; of other data it may have another size.
+    kept = {name: part for name, part in state.items() if not (anew and name == "matrix")}
+    return {**kept, **changes}
