@@ -197,7 +197,7 @@ RECIPES = {
     "hard": _CHAPTER | {"conditions": "hard"},
     "good": _SMALL,
     "good and soft": _SMALL | {"conditions": "soft"},
-    "few points": _SMALL | {"points": 12},
+    "few points": _SMALL | {"points": 12, "resample": None},
     "rounded off": _SMALL
     | {
         "scaling": "none",
