@@ -366,3 +366,5 @@ def test_the_last_steps_are_held_by_more_points(hidden, points):
     assert len(fixed.data_.items[0]["x"]) == points
     smooth = PINN(hidden=(20,), points=100, steps=150).fit(heat())
     assert len(smooth.data_.items[0]["x"]) == 100
+    twice = PINN(hidden=hidden, points=points, steps=(300, 150), optimiser=("adam", "gauss_newton"))
+    assert len(twice.fit(burgers()).data_.items[0]["x"]) == rows  # not so at each optimiser's end

@@ -47,9 +47,9 @@ class Unidentifiable:
         shares = {name: _share(fit, name, u) for name, u in view.problem.unknown.items()}
         worst = max(shares, key=shares.get)
         told = {"measured": shares[worst], "threshold": self.most}
-        if shares[worst] <= self.most and fit.edge_:
-            return _at_the_end(self, fit, told)
         if shares[worst] <= self.most:
+            if fit.edge_:
+                return _at_the_end(self, fit, told)
             return finding(
                 self, "pass",
                 f"The readings narrow {worst}, the least certain unknown, to "

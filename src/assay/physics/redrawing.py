@@ -50,6 +50,27 @@ def drawn_again(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarr
         Another one each time, so that a draw never repeats the last one.
     """
     n = len(places[0])
+    new = _new(setup, params, places, seed)
+    # Half of the points stay: with all of them new, the weights swing between two sets.
+    stay = np.random.default_rng(seed).choice(n, n // 2, replace=False)
+    return np.concatenate([new, places[0][np.sort(stay)]])
+
+
+def many_drawn(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarray:
+    """Return all points so far, and `MORE_DRAWS` times the new ones of `drawn_again`.
+
+    Parameters
+    ----------
+    setup, params, places, seed
+        As in `drawn_again`.
+    """
+    new = [_new(setup, params, places, seed + i) for i in range(MORE_DRAWS)]
+    return np.concatenate([places[0], *new])
+
+
+def _new(setup, params, places, seed):
+    """Return half as many points as there are."""
+    n = len(places[0])
     many = in_box(_box(setup), CANDIDATES * n, "latin", seed=seed)
     size = []
     for start in range(0, len(many), n):
@@ -57,23 +78,7 @@ def drawn_again(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarr
         some = (many[start : start + n], *places[1:])
         rows = all_rows(setup.terms, params, row_data(setup, some))[0]
         size.append(np.linalg.norm(np.asarray(rows), axis=1))
-    new = resampled(many, np.concatenate(size), n - n // 2, share=EVEN_SHARE, seed=seed)
-    # Half of the points stay: with all of them new, the weights swing between two sets.
-    stay = np.random.default_rng(seed).choice(n, n // 2, replace=False)
-    return np.concatenate([new, places[0][np.sort(stay)]])
-
-
-def many_drawn(setup: Setup, params: Any, places: tuple, seed: int) -> np.ndarray:
-    """Return the points so far and `MORE_DRAWS` times the new half of `drawn_again`.
-
-    Parameters
-    ----------
-    setup, params, places, seed
-        As in `drawn_again`.
-    """
-    n = len(places[0])
-    new = [drawn_again(setup, params, places, seed + i)[: n - n // 2] for i in range(MORE_DRAWS)]
-    return np.concatenate([places[0], *new])
+    return resampled(many, np.concatenate(size), n - n // 2, share=EVEN_SHARE, seed=seed)
 
 
 def _box(setup):

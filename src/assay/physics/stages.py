@@ -140,10 +140,10 @@ class Course:
         self._place(setup, points)
         self._open(setup, params)
         params, optimisers = self._lead(setup, params)
-        for name, steps in optimisers:
+        for place, (name, steps) in enumerate(optimisers, 1):
             if self.stop in BROKEN:
                 break
-            params = self._rounds(setup, params, name, steps)
+            params = self._rounds(setup, params, name, steps, ends=place == len(optimisers))
         return params
 
     def _lead(self, setup, params):
@@ -182,7 +182,7 @@ class Course:
         self.places = places_of(setup, points, recipe.face_points, recipe.seed)
         self._refresh(setup)
 
-    def _rounds(self, setup, params, name, steps):
+    def _rounds(self, setup, params, name, steps, *, ends=False):
         """Train by one optimiser, with new points or weights every so many steps."""
         recipe, state, found, done = self.recipe, None, None, 0
         looks = recipe.resample == "auto" and may_draw(setup)
@@ -191,7 +191,7 @@ class Course:
         while done < most:
             changed = done == 0 and self._balanced(setup, params, again=False)
             if done:
-                changed = self._adjust(setup, params, last=most - done <= period)
+                changed = self._adjust(setup, params, last=most - done <= period, ends=ends)
                 if not changed and self.stop is not Stop.BUDGET:
                     break
                 # A method that could not go on starts afresh on the new points.
@@ -245,25 +245,21 @@ class Course:
         self.steps = int(log["step"][-1])
         self.compile_seconds += found.compile_seconds
 
-    def _adjust(self, setup, params, *, last):
+    def _adjust(self, setup, params, *, last, ends):
         """Draw new points and weigh the terms anew where that is due; return whether it was."""
-        recipe, drawn = self.recipe, False
-        if recipe.resample == "auto" and may_draw(setup) and not last:
-            self.drawing = self.drawing or overfitted(
+        recipe, draw = self.recipe, None
+        if recipe.resample == "auto" and may_draw(setup):
+            self.drawing = self.drawing or (not last and overfitted(
                 setup, params, self.data, self.places, recipe.seed + self.steps
-            )
-            drawn = self.drawing
-        elif recipe.resample == "auto" and self.drawing:
+            ))  # fmt: skip
             # The end is held by more points: on few the error swings with each draw.
-            self._place(setup, many_drawn(setup, params, self.places, recipe.seed + 1 + self.steps))
-            return self._balanced(setup, params, again=True) or True
+            draw = (many_drawn if ends else None) if last else drawn_again
+            draw = draw if self.drawing else None
         elif recipe.resample and recipe.resample != "auto":
-            drawn = True
-        if drawn:
-            self._place(
-                setup, drawn_again(setup, params, self.places, recipe.seed + 1 + self.steps)
-            )
-        return self._balanced(setup, params, again=True) or drawn
+            draw = drawn_again
+        if draw is not None:
+            self._place(setup, draw(setup, params, self.places, recipe.seed + 1 + self.steps))
+        return self._balanced(setup, params, again=True) or draw is not None
 
     def _balanced(self, setup, params, *, again):
         if not self.recipe.balance:
